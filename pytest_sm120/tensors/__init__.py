@@ -1,1 +1,1 @@
-"""TODO room docstring."""
+"""Shapes, strides, dtypes, devices and storages as plain data; standard library only."""

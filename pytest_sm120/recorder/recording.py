@@ -1,0 +1,195 @@
+"""The recording: what code under test did, in call order, and the queries on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import Any, TypeVar
+
+from pytest_sm120.recorder.holders import Holder, plain_key
+from pytest_sm120.recorder.places import find_place
+from pytest_sm120.recorder.records import (
+    Allocation,
+    Call,
+    Fill,
+    Launch,
+    Opaque,
+    Place,
+    Record,
+    Store,
+    TensorView,
+)
+from pytest_sm120.tensors.devices import Device
+from pytest_sm120.tensors.dtypes import find_dtype
+
+R = TypeVar("R", bound=Record)
+Number = bool | int | float | complex
+
+
+class Queries:
+    """Queries that a whole recording and one step of it have in common.
+
+    Each returns a list of frozen records in call order. An argument left at None does not filter.
+    """
+
+    def records(self) -> list[Record]:
+        """Return the records of every kind."""
+        raise NotImplementedError
+
+    def allocations(
+        self, call: str | None = None, dtype: object = None, device: object = None
+    ) -> list[Allocation]:
+        """Return the tensors that got memory of their own; inputs made by the test do not count.
+
+        ``call`` is e.g. ``"torch.zeros"`` or ``"zeros"``, ``dtype`` e.g. ``"uint8"``, ``device``
+        e.g. ``"cuda:0"``.
+        """
+        wanted_dtype = None if dtype is None else find_dtype(dtype).name
+        wanted_device = None if device is None else str(Device(device))
+        return [
+            record
+            for record in self._of(Allocation)
+            if (call is None or names_match(record.call, call))
+            and wanted_dtype in (None, record.dtype)
+            and wanted_device in (None, record.device)
+        ]
+
+    def launches(self, kernel: str | None = None) -> list[Launch]:
+        """Return the kernel launches; ``kernel`` is the kernel function's name."""
+        return [record for record in self._of(Launch) if kernel in (None, record.kernel)]
+
+    def fills(self, op: str | None = None) -> list[Fill]:
+        """Return the host code's writes into existing memory; ``op`` is e.g. ``"zero_"``."""
+        return [record for record in self._of(Fill) if op in (None, record.op)]
+
+    def calls(self, name: str | None = None) -> list[Call]:
+        """Return the calls into what is not there; ``name`` is the dotted name or its end."""
+        return [
+            record for record in self._of(Call) if name is None or names_match(record.name, name)
+        ]
+
+    def stores(self, key: object = None) -> list[Store]:
+        """Return what was kept, and under which key.
+
+        A store that was found by looking (a module global, a SimpleNamespace) carries the line that
+        allocated the tensor and the position at which it was found.
+        """
+        wanted = plain_key(key)
+        return [record for record in self._of(Store) if wanted in (None, record.key)]
+
+    def _of(self, kind: type[R]) -> list[R]:
+        return [record for record in self.records() if isinstance(record, kind)]
+
+
+def names_match(name: str, wanted: str) -> bool:
+    """Return whether a dotted name is the wanted one or ends in it."""
+    return name == wanted or name.endswith(f".{wanted}")
+
+
+class Step(Queries):
+    """The part of a recording that one ``with`` block made."""
+
+    def __init__(self, recording: Recording, name: str) -> None:
+        self.name = name
+        self._recording = recording
+        self._first = len(recording.records())
+        self._end: int | None = None
+
+    def close(self) -> None:
+        """End the step; what comes later does not belong to it."""
+        self._end = len(self._recording.records())
+
+    def records(self) -> list[Record]:
+        """Return the records that were made since the step began, until it ended."""
+        return self._recording.records()[self._first : self._end]
+
+
+class Recording(Queries):
+    """Everything that the code under test of one test did."""
+
+    def __init__(self) -> None:
+        self._records: list[Record] = []
+        self._holders: list[Holder] = []
+        self._keys: dict[int, object] = {}
+        self._lock = Lock()
+
+    def add(self, make: Callable[[Place, int], R]) -> R:
+        """Append the record that ``make(place, order)`` returns."""
+        return self._append(make, find_place())
+
+    def _append(self, make: Callable[[Place, int], R], place: Place) -> R:
+        with self._lock:
+            record = make(place, len(self._records))
+            self._records.append(record)
+        return record
+
+    def add_store(self, key: object, view: TensorView) -> None:
+        """Append a Store and let the view's storage be known under the key."""
+        self._keys.setdefault(view.storage, key)
+        self.add(lambda place, order: Store(place, order, key, view))
+
+    def follow(self, holder: Holder) -> None:
+        """Look into this holder, too, when asking where a buffer lives."""
+        self._holders.append(holder)
+
+    @property
+    def holders(self) -> tuple[Holder, ...]:
+        """The registries, watched objects and modules that are looked into."""
+        return tuple(self._holders)
+
+    def held_tensors(self) -> Iterator[tuple[object, TensorView]]:
+        """Yield (key, view) for every tensor that a holder holds now."""
+        for holder in self._holders:
+            yield from holder.held_tensors()
+
+    def records(self) -> list[Record]:
+        """Return the records of every kind, after a look at what the holders hold."""
+        self._note_found_stores()
+        return [self._with_key(record) for record in self._records]
+
+    def _note_found_stores(self) -> None:
+        made: Iterable[Record] = self._records
+        places = {
+            record.view.storage: record.place for record in made if isinstance(record, Allocation)
+        }
+        for key, view in self.held_tensors():
+            if view.storage not in self._keys and view.storage in places:
+                self._keys[view.storage] = key
+                self._append(_found_store(key, view), places[view.storage])
+
+    def _with_key(self, record: Record) -> Record:
+        if isinstance(record, Allocation) and record.view.storage in self._keys:
+            return replace(record, registered_as=self._keys[record.view.storage])
+        return record
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Step]:
+        """Collect what happens inside the ``with`` block; the step answers the same queries."""
+        step = Step(self, name)
+        try:
+            yield step
+        finally:
+            step.close()
+
+
+def _found_store(key: object, view: TensorView) -> Callable[[Place, int], Store]:
+    return lambda place, order: Store(place, order, key, view)
+
+
+def plain_argument(value: Any) -> object:
+    """Return an argument as plain data: a tensor as its view, a dtype or device as a string."""
+    kind = type(value)
+    if hasattr(kind, "__sm120_view__"):
+        return value.__sm120_view__()
+    if getattr(kind, "__sm120_opaque__", False):
+        return Opaque(str(value))
+    if kind in (list, tuple):
+        return kind(plain_argument(part) for part in value)
+    return plain_key(value)
+
+
+def plain_arguments(values: Mapping[str, object]) -> dict[str, object]:
+    """Return named arguments as plain data."""
+    return {name: plain_argument(value) for name, value in values.items()}

@@ -1,0 +1,232 @@
+"""The frozen records of what code under test did.
+
+They are plain data: dtypes and devices are strings, shapes are tuples, and a tensor is a TensorView
+that names its storage by number, so that a record keeps nothing alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+Shape = tuple[int, ...]
+
+
+@runtime_checkable
+class HasView(Protocol):
+    """Anything that stands for a piece of memory: a record, or a tensor of any tier."""
+
+    def __sm120_view__(self) -> TensorView:
+        """Return the piece of memory as a TensorView."""
+
+
+@dataclass(frozen=True)
+class TensorView:
+    """A tensor as it was at one moment: which bytes of which storage, seen in which way."""
+
+    shape: Shape
+    #: In elements.
+    strides: Shape
+    #: Plain name, e.g. ``"uint8"``.
+    dtype: str
+    #: E.g. ``"cuda:0"``.
+    device: str
+    #: The storage's number, unique in the process.
+    storage: int
+    #: First byte and first byte after the view, counted from the start of the storage.
+    byte_range: tuple[int, int]
+    #: Bytes of the whole storage.
+    storage_bytes: int
+
+    def __sm120_view__(self) -> TensorView:
+        return self
+
+    def shares_storage_with(self, other: HasView) -> bool:
+        """Return whether both are views of one storage, whatever parts of it they cover."""
+        return self.storage == other.__sm120_view__().storage
+
+    def overlaps(self, other: HasView) -> bool:
+        """Return whether both lie in one storage and their byte ranges have a byte in common."""
+        view = other.__sm120_view__()
+        first, last = self.byte_range, view.byte_range
+        return self.storage == view.storage and max(first[0], last[0]) < min(first[1], last[1])
+
+    def covers(self, other: HasView) -> bool:
+        """Return whether the other view's byte range lies inside this one's."""
+        view = other.__sm120_view__()
+        inside = (
+            self.byte_range[0] <= view.byte_range[0] and view.byte_range[1] <= self.byte_range[1]
+        )
+        return self.storage == view.storage and inside
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)} on {self.device}"
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An argument that came from something that is not there; only its name is known."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the user's code something happened, and as which event of the recording."""
+
+    #: Full path of the file.
+    path: str
+    line: int
+    #: Plain name of the function, ``"<module>"`` at module level.
+    function: str
+
+    @property
+    def site(self) -> str:
+        """``"file.py:line"``, without the folder."""
+        return f"{self.path.replace(chr(92), '/').rpartition('/')[2]}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What every record has."""
+
+    place: Place
+    #: Position among all records of the test, counted from 0.
+    order: int
+
+    @property
+    def site(self) -> str:
+        """``"file.py:line"`` of the user's code."""
+        return self.place.site
+
+    @property
+    def function(self) -> str:
+        """Plain name of the function that did it."""
+        return self.place.function
+
+
+@dataclass(frozen=True)
+class Allocation(Record):
+    """A tensor that got memory of its own."""
+
+    #: As the code spells it, e.g. ``"torch.zeros"`` or ``"Tensor.new_empty"``.
+    call: str
+    view: TensorView
+    #: The value every element was set to, or None: for torch.empty, and for computed contents.
+    fill: bool | int | float | complex | None
+    #: Whether the contents are whatever the allocator had there.
+    uninitialized: bool
+    #: Whether it happened in inference mode, so that later writes outside it raise.
+    inference: bool
+    #: Whether it happened while a CUDA graph was captured.
+    capturing: bool
+    #: The key of the registry, watched attribute or module global that holds it, else None.
+    registered_as: object = None
+
+    def __sm120_view__(self) -> TensorView:
+        return self.view
+
+    @property
+    def shape(self) -> Shape:
+        """Its sizes."""
+        return self.view.shape
+
+    @property
+    def strides(self) -> Shape:
+        """Its strides, in elements."""
+        return self.view.strides
+
+    @property
+    def dtype(self) -> str:
+        """Plain name, e.g. ``"uint8"``."""
+        return self.view.dtype
+
+    @property
+    def device(self) -> str:
+        """E.g. ``"cuda:0"``."""
+        return self.view.device
+
+    @property
+    def bytes(self) -> int:
+        """Size of its storage in bytes: what one memset of it would write."""
+        return self.view.storage_bytes
+
+    def shares_storage_with(self, other: HasView) -> bool:
+        """Return whether the other is a view of this allocation."""
+        return self.view.shares_storage_with(other)
+
+
+@dataclass(frozen=True)
+class Launch(Record):
+    """A kernel that was launched."""
+
+    #: The kernel function's plain name.
+    kernel: str
+    #: As given, one to three numbers.
+    grid: tuple[int, ...]
+    #: Every parameter of the kernel by name, defaults included; tensors as TensorViews.
+    args: Mapping[str, object]
+    #: What is not a parameter of the kernel: num_warps, num_stages, ...
+    options: Mapping[str, object]
+    #: Whether it was captured into a CUDA graph.
+    capturing: bool
+
+    @property
+    def num_warps(self) -> object:
+        """Warps of one program, or None when neither the launch nor a config says."""
+        return self.options.get("num_warps")
+
+    @property
+    def num_stages(self) -> object:
+        """Software pipelining stages, or None when neither the launch nor a config says."""
+        return self.options.get("num_stages")
+
+    @property
+    def tensors(self) -> dict[str, TensorView]:
+        """Those arguments that are tensors."""
+        return {name: arg for name, arg in self.args.items() if isinstance(arg, TensorView)}
+
+
+@dataclass(frozen=True)
+class Fill(Record):
+    """A write by the host code into memory that was there: zero_(), fill_(), copy_() and others."""
+
+    #: E.g. ``"zero_"``.
+    op: str
+    view: TensorView
+    #: The value every element was set to, or None when they differ or are not known.
+    value: bool | int | float | complex | None
+
+    def __sm120_view__(self) -> TensorView:
+        return self.view
+
+
+@dataclass(frozen=True)
+class Call(Record):
+    """A call into something that is not there, e.g. a FlashInfer function."""
+
+    #: Dotted name of the callee.
+    name: str
+    #: Positional arguments; tensors as TensorViews.
+    args: tuple[object, ...]
+    #: Keyword arguments; tensors as TensorViews.
+    kwargs: Mapping[str, object]
+
+    @property
+    def tensors(self) -> list[TensorView]:
+        """Those arguments that are tensors, positional ones first."""
+        given = (*self.args, *self.kwargs.values())
+        return [argument for argument in given if isinstance(argument, TensorView)]
+
+
+@dataclass(frozen=True)
+class Store(Record):
+    """A tensor that was kept somewhere that outlives the call."""
+
+    #: Key of the registry, name of the attribute or path of the module global.
+    key: object
+    view: TensorView
+
+    def __sm120_view__(self) -> TensorView:
+        return self.view

@@ -1,0 +1,59 @@
+"""The state that the stand-ins of one test share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pytest_sm120.arch import DEFAULT_ARCH, Arch
+from pytest_sm120.recorder.recording import Recording
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A question that import-time code asked a ghost, and the answer it was given."""
+
+    #: ``"file.py:line"`` of the code that asked.
+    site: str
+    #: What was asked, e.g. ``"bool(helion.is_enabled())"``.
+    question: str
+    #: What was answered, e.g. ``"False"``.
+    answer: str
+
+    def __str__(self) -> str:
+        return f"{self.site}: {self.question} was taken as {self.answer}"
+
+
+@dataclass
+class Execution:
+    """What code under test can change or ask: modes, the current device, the arch."""
+
+    recording: Recording = field(default_factory=Recording)
+    arch: Arch = DEFAULT_ARCH
+    #: How many target modules are being imported, one inside the other; 0 at run time.
+    imports_under_way: int = 0
+    inference: bool = False
+    grad_enabled: bool = True
+    capturing: bool = False
+    #: Index of the current CUDA device.
+    device_index: int = 0
+    #: Everything that was assumed since the last load began.
+    assumptions: list[Assumption] = field(default_factory=list)
+    #: Objects given with ``provide=``, by dotted name.
+    provided: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def importing(self) -> bool:
+        """Whether module-level code of a target is running, rather than a call by the test."""
+        return self.imports_under_way > 0
+
+    @contextmanager
+    def changed(self, **values: object) -> Iterator[None]:
+        """Set attributes for the duration of a ``with`` block."""
+        before = {name: getattr(self, name) for name in values}
+        self.__dict__.update(values)
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)

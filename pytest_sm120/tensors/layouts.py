@@ -1,0 +1,106 @@
+"""Shape and stride arithmetic; strides and offsets count elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+Shape = tuple[int, ...]
+
+
+def contiguous_strides(shape: Sequence[int]) -> Shape:
+    """Return row-major strides; a dimension of size 0 counts as 1, as in torch."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return whether the elements lie in row-major order; size-1 dimensions do not matter."""
+    if 0 in shape:
+        return True
+    pairs = zip(shape, strides, contiguous_strides(shape), strict=True)
+    return all(size == 1 or stride == wanted for size, stride, wanted in pairs)
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Return how many elements the view spans, from its first to its last; 0 for an empty view."""
+    if 0 in shape:
+        return 0
+    return sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> Shape | None:
+    """Return the common shape, or None when two sizes of one dimension do not fit."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[int] = []
+    for position in range(-rank, 0):
+        sizes = {shape[position] for shape in shapes if len(shape) >= -position} - {1}
+        if len(sizes) > 1:
+            return None
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
+
+
+def resolve_minus_one(shape: Sequence[int], count: int) -> Shape | None:
+    """Return the shape with its one -1 replaced so that it holds ``count`` elements.
+
+    None when that cannot be: a second -1, another negative size, or sizes that do not divide.
+    """
+    known = prod(size for size in shape if size != -1)
+    if any(size < -1 for size in shape) or list(shape).count(-1) > 1:
+        return None
+    if -1 not in shape:
+        return tuple(shape) if known == count else None
+    if known == 0 or count % known:
+        return None
+    return tuple(count // known if size == -1 else size for size in shape)
+
+
+def view_strides(old_shape: Shape, old_strides: Shape, new_shape: Shape) -> Shape | None:
+    """Return the strides of ``tensor.view(new_shape)``, or None when a copy would be needed.
+
+    The rule is torch's: each new dimension must come from one run of old dimensions that are
+    contiguous among themselves. Both shapes hold the same number of elements.
+    """
+    if 0 in old_shape:
+        return old_strides if old_shape == new_shape else contiguous_strides(new_shape)
+    result: list[int] = []
+    position = len(new_shape) - 1
+    for run_size, run_stride in _contiguous_runs(old_shape, old_strides):
+        filled = 1
+        while position >= 0 and (filled < run_size or new_shape[position] == 1):
+            result.append(filled * run_stride)
+            filled *= new_shape[position]
+            position -= 1
+        if filled != run_size:
+            return None
+    return tuple(reversed(result))
+
+
+def _contiguous_runs(shape: Shape, strides: Shape) -> list[tuple[int, int]]:
+    """Return, last first, the runs of dimensions that step through memory as one.
+
+    Each is (elements, stride of its last dimension). A dimension of size 1 joins the run after it.
+    """
+    if not shape:
+        return [(1, 1)]
+    runs = [(shape[-1], strides[-1])]
+    for size, stride in zip(reversed(shape[:-1]), reversed(strides[:-1]), strict=True):
+        count, step = runs[-1]
+        if size == 1 or stride == count * step:
+            runs[-1] = (count * size, step)
+        else:
+            runs.append((size, stride))
+    return runs
+
+
+def element_offsets(shape: Shape, strides: Shape, offset: int) -> list[int]:
+    """Return the storage index of every element of a view, in row-major order."""
+    offsets = [offset]
+    for size, stride in zip(shape, strides, strict=True):
+        offsets = [start + step * stride for start in offsets for step in range(size)]
+    return offsets

@@ -1,0 +1,90 @@
+"""Storages: identity, size, and what is known of their contents. No memory is held for contents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Union
+
+from pytest_sm120.tensors.devices import Device
+from pytest_sm120.tensors.dtypes import DType
+
+Number = Union[bool, int, float, complex]  # noqa: UP007  # evaluated at run time on Python 3.10
+
+# Above this many elements a partly written buffer is no longer followed value by value.
+LARGEST_FOLLOWED = 65536
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Every element has the same value."""
+
+    value: Number
+    dtype: DType
+
+
+@dataclass
+class Elements:
+    """Each element's value, by its index in the storage."""
+
+    values: list[Number]
+    dtype: DType
+
+
+_serials = count(1)
+
+
+@dataclass(eq=False)
+class Storage:
+    """One block of memory that tensors are views of."""
+
+    #: Size of the block.
+    nbytes: int
+    device: Device
+    #: What is known of the contents; None when nothing is.
+    contents: Uniform | Elements | None = None
+    #: Whether it was allocated in inference mode.
+    inference: bool = False
+    #: Unique in the process, so that a record can name a storage without keeping it alive.
+    serial: int = field(default_factory=lambda: next(_serials))
+
+    def read(self, offsets: list[int], dtype: DType) -> list[Number] | None:
+        """Return the values at these element offsets, or None when one of them is not known."""
+        contents = self.contents
+        if isinstance(contents, Uniform):
+            known = contents.dtype is dtype or contents.value == 0
+            return [contents.value] * len(offsets) if known else None
+        if contents is None or contents.dtype is not dtype:
+            return None
+        return [contents.values[offset] for offset in offsets]
+
+    def fill(self, offsets: list[int], value: Number, dtype: DType) -> None:
+        """Set the elements at these offsets to one value."""
+        self.write(offsets, [value] * len(offsets), dtype)
+
+    def fill_all(self, value: Number, dtype: DType) -> None:
+        """Set every element to one value."""
+        self.contents = Uniform(value, dtype)
+
+    def write(self, offsets: list[int], values: list[Number], dtype: DType) -> None:
+        """Set the elements at these offsets; what cannot be followed becomes unknown."""
+        elements = self._as_elements(dtype)
+        self.contents = elements
+        if elements is not None:
+            for offset, value in zip(offsets, values, strict=True):
+                elements.values[offset] = value
+
+    def forget(self) -> None:
+        """Note that something this package does not follow has written here."""
+        self.contents = None
+
+    def _as_elements(self, dtype: DType) -> Elements | None:
+        count_of_elements = self.nbytes // dtype.itemsize
+        contents = self.contents
+        if isinstance(contents, Elements) and contents.dtype is dtype:
+            return contents
+        small = count_of_elements <= LARGEST_FOLLOWED
+        if small and isinstance(contents, Uniform):
+            values = self.read(list(range(count_of_elements)), dtype)
+            return None if values is None else Elements(values, dtype)
+        return None
