@@ -1,1 +1,119 @@
-"""TODO room docstring."""
+"""The pytest plugin: entry point ``sm120`` of group ``pytest11``.
+
+This module is imported at the start of every pytest run of an environment that has the package, so
+it imports nothing that pytest has not loaded already; each hook gets the rest when it is needed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_sm120.plugin.fixture import Sm120
+
+_MARKER = (
+    "sm120(tier=None, arch=None): run in this tier (a name, or a list of names: one run for each) "
+    "and let capability queries answer for this arch; on a unittest.TestCase class: provide "
+    "self.sm120."
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and settings of the plugin."""
+    group = parser.getgroup("sm120", "contract tests for the host side of GPU kernels")
+    group.addoption(
+        "--sm120-tier",
+        metavar="TIERS",
+        help="tiers for tests that name none, separated by commas: source, record, interpret, "
+        "compile, device (default: record)",
+    )
+    group.addoption(
+        "--sm120-root",
+        metavar="FOLDER",
+        help="folder that target paths are relative to (default: pytest's rootdir)",
+    )
+    parser.addini("sm120_root", "folder that target paths are relative to", default="")
+    parser.addini("sm120_tier", "tiers for tests that name none", default="")
+    parser.addini("sm120_arch", "arch that capability queries answer for, e.g. sm_120", default="")
+    parser.addini(
+        "sm120_real",
+        "third-party packages that targets get for real in the record tier",
+        type="args",
+        default=[],
+    )
+    parser.addini(
+        "sm120_versions",
+        "versions of consumers that are in force, one a line, e.g. flashinfer-python==0.6.18",
+        type="linelist",
+        default=[],
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say which tiers run here, for which arch and below which root."""
+    from pytest_sm120.plugin.summary import describe_settings
+
+    return describe_settings(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test once for each tier that was asked for."""
+    if "sm120" in metafunc.fixturenames:
+        from pytest_sm120.plugin.settings import tiers_to_parametrize
+
+        tiers = tiers_to_parametrize(metafunc.config, metafunc.definition)
+        if tiers:
+            metafunc.parametrize("sm120", tiers, indirect=True, ids=tiers)
+
+
+@pytest.fixture
+def sm120_provide() -> Mapping[str, object]:
+    """Objects to provide to every target of a folder; override it in that folder's conftest.py."""
+    return {}
+
+
+@pytest.fixture
+def sm120(request: pytest.FixtureRequest, sm120_provide: Mapping[str, object]) -> Iterator[Sm120]:
+    """Load host-side Python of GPU kernels with recording stand-ins, and check what it did."""
+    from pytest_sm120.plugin.fixture import open_fixture
+
+    yield from open_fixture(request, sm120_provide)
+
+
+@pytest.fixture(autouse=True)
+def _sm120_for_test_case(request: pytest.FixtureRequest) -> None:
+    """Give ``self.sm120`` to the tests of TestCase classes that carry the marker."""
+    unittest: Any = sys.modules.get("unittest")
+    if unittest is None or request.cls is None or not issubclass(request.cls, unittest.TestCase):
+        return
+    if request.node.get_closest_marker("sm120") is not None:
+        request.instance.sm120 = request.getfixturevalue("sm120")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add what was recorded to the report of a test that used the fixture."""
+    from pytest_sm120.plugin.reporting import add_to_report, hide_own_frames
+
+    hide_own_frames(item, call)
+    report = yield
+    add_to_report(item, report)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was loaded, checked, broken and assumed; nothing in a run that used none of it."""
+    from pytest_sm120.plugin.summary import write_summary
+
+    write_summary(terminalreporter)

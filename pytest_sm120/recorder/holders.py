@@ -55,7 +55,7 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
 
 def attributes_of(value: object) -> list[tuple[str, object]]:
     """Return the attributes stored on an object itself, without asking the object."""
-    if isinstance(value, ModuleType) or getattr(type(value), "__sm120_opaque__", False):
+    if isinstance(value, ModuleType) or hasattr(type(value), "__sm120_plain__"):
         return []
     try:
         stored = object.__getattribute__(value, "__dict__")

@@ -15,7 +15,6 @@ from pytest_sm120.recorder.records import (
     Call,
     Fill,
     Launch,
-    Opaque,
     Place,
     Record,
     Store,
@@ -183,8 +182,8 @@ def plain_argument(value: Any) -> object:
     kind = type(value)
     if hasattr(kind, "__sm120_view__"):
         return value.__sm120_view__()
-    if getattr(kind, "__sm120_opaque__", False):
-        return Opaque(str(value))
+    if hasattr(kind, "__sm120_plain__"):
+        return value.__sm120_plain__()
     if kind in (list, tuple):
         return kind(plain_argument(part) for part in value)
     return plain_key(value)

@@ -82,6 +82,6 @@ def _container_of(value: object) -> object:
     opaque = (type, FunctionType, ModuleType)
     if isinstance(value, (dict, list, *opaque)) or hasattr(type(value), "__sm120_view__"):
         return value
-    if getattr(type(value), "__sm120_opaque__", False):
+    if hasattr(type(value), "__sm120_plain__"):
         return value
     return getattr(value, "__dict__", value)

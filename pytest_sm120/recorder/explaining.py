@@ -1,0 +1,82 @@
+"""Says in words what was recorded, for failure reports."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from pytest_sm120.recorder.records import (
+    Allocation,
+    Call,
+    Fill,
+    Launch,
+    Opaque,
+    Record,
+    Store,
+    TensorView,
+)
+from pytest_sm120.recorder.recording import Queries
+
+# Enough for every call of a contract's drive; the rest would push the assertion off the screen.
+_MOST_LINES = 60
+
+
+def explain_recording(recording: Queries) -> str:
+    """Return one line for each record, in call order; the first 60 when there are more."""
+    records = recording.records()
+    lines = [explain_record(record) for record in records[:_MOST_LINES]]
+    if len(records) > _MOST_LINES:
+        lines.append(f"... and {len(records) - _MOST_LINES} more")
+    return "\n".join(lines) if lines else "nothing: the test loaded a target but called none of it"
+
+
+def explain_record(record: Record) -> str:
+    """Return one record in words, with the user's line in front."""
+    return f"{record.site} {record.function}: {_what(record)}"
+
+
+@singledispatch
+def _what(record: Record) -> str:
+    raise TypeError(f"no words for {type(record).__name__}")
+
+
+@_what.register
+def _(record: Allocation) -> str:
+    kept = "" if record.registered_as is None else f", kept as {record.registered_as!r}"
+    return f"{record.call} -> {record.view}, {record.bytes} bytes{kept}"
+
+
+@_what.register
+def _(record: Launch) -> str:
+    return f"launch {record.kernel}[{_grid(record)}]({_named(dict(record.args))})"
+
+
+@_what.register
+def _(record: Fill) -> str:
+    value = "" if record.value is None else f" with {record.value!r}"
+    return f"{record.op} on {record.view}{value}"
+
+
+@_what.register
+def _(record: Call) -> str:
+    positional = [_argument(value) for value in record.args]
+    named = [_named(dict(record.kwargs))] if record.kwargs else []
+    return f"call {record.name}({', '.join([*positional, *named])})"
+
+
+@_what.register
+def _(record: Store) -> str:
+    return f"store {record.view} as {record.key!r}"
+
+
+def _grid(launch: Launch) -> str:
+    return ", ".join(str(size) for size in launch.grid)
+
+
+def _named(arguments: dict[str, object]) -> str:
+    return ", ".join(f"{name}={_argument(value)}" for name, value in arguments.items())
+
+
+def _argument(value: object) -> str:
+    if isinstance(value, TensorView):
+        return str(value)
+    return value.name if isinstance(value, Opaque) else repr(value)

@@ -1,0 +1,162 @@
+"""What a load changes in the process, and how it is put back. Nothing else touches sys."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from pytest_sm120.errors import UsageError
+from pytest_sm120.recorder.places import TARGET_MARK
+
+#: The packages that are replaced in sys.modules, for every importer, while targets are loaded.
+REPLACED_PACKAGES = ("torch", "triton")
+
+_STAND_INS = __name__.rpartition(".")[0]
+
+
+def root_of(dotted: str) -> str:
+    """Return the first part of a dotted name."""
+    return dotted.partition(".")[0]
+
+
+class StandInFinder:
+    """Answers imports of torch and triton that come from anywhere but a target."""
+
+    def __init__(self, module_of: Callable[[str], Any]) -> None:
+        self._module_of = module_of
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for any part of torch or triton."""
+        if root_of(fullname) not in REPLACED_PACKAGES:
+            return None
+        return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]  # a Loader by shape
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Return the stand-in."""
+        return self._module_of(spec.name)
+
+    def exec_module(self, module: object) -> None:
+        """Do nothing: a stand-in is complete as it is."""
+
+
+class ProcessState:
+    """Everything of the process that targets can change, as it was when this was made."""
+
+    def __init__(self, finder: StandInFinder) -> None:
+        _refuse_second_user()
+        self._modules = dict(sys.modules)
+        self._path = list(sys.path)
+        self._meta_path = list(sys.meta_path)
+        self._path_hooks = list(sys.path_hooks)
+        self._environment = dict(os.environ)
+        self._attributes: list[tuple[ModuleType, str, object]] = []
+        for name in [name for name in sys.modules if root_of(name) in REPLACED_PACKAGES]:
+            del sys.modules[name]
+        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]  # a finder by shape
+
+    def put(self, name: str, module: object) -> None:
+        """Bind a module in sys.modules and on its parent, until ``restore``."""
+        sys.modules[name] = module  # type: ignore[assignment]  # ghosts are modules by behaviour
+        parent, _, last = name.rpartition(".")
+        holder = self._modules.get(parent)
+        if holder is not None and sys.modules.get(parent) is holder:
+            self._attributes.append((holder, last, holder.__dict__.get(last, _ABSENT)))
+            setattr(holder, last, module)
+
+    def restore(self) -> None:
+        """Put everything back; real modules that were first imported meanwhile stay."""
+        for holder, name, value in reversed(self._attributes):
+            if value is _ABSENT:
+                holder.__dict__.pop(name, None)
+            else:
+                setattr(holder, name, value)
+        self._attributes.clear()
+        self._restore_modules()
+        for live, saved in (
+            (sys.path, self._path),
+            (sys.meta_path, self._meta_path),
+            (sys.path_hooks, self._path_hooks),
+        ):
+            if live != saved:
+                live[:] = saved  # type: ignore[index]  # three lists of unlike items
+        _restore_environment(self._environment)
+
+    def _restore_modules(self) -> None:
+        added = {name: sys.modules[name] for name in sys.modules if name not in self._modules}
+        for name in names_to_remove(added):
+            del sys.modules[name]
+        for name, module in self._modules.items():
+            if sys.modules.get(name, _ABSENT) is not module:
+                sys.modules[name] = module
+
+
+_ABSENT = object()
+
+
+def _refuse_second_user() -> None:
+    if any(isinstance(finder, StandInFinder) for finder in sys.meta_path):
+        raise UsageError(
+            "Another sm120 fixture of this process has loaded a target and has not ended yet.",
+            limit="sys.modules belongs to the whole process, so one test at a time can use it.",
+            remedy="Do not load from two threads at once; run tests in parallel with pytest-xdist.",
+        )
+
+
+def names_to_remove(added: dict[str, ModuleType]) -> list[str]:
+    """Return which newly imported modules are ours, or would keep something of ours alive.
+
+    A real package that was imported meanwhile and has bound a stand-in goes as a whole: it would
+    go on using the stand-in of a test that is over.
+    """
+    removed = {name for name, module in added.items() if _is_ours(module)}
+    tainted = True
+    while tainted:
+        gone = {id(added[name]) for name in removed}
+        rest = {name: module for name, module in added.items() if name not in removed}
+        roots = {root_of(name) for name, module in rest.items() if _binds_ours(module, gone)}
+        tainted = bool(roots)
+        removed |= {name for name in rest if root_of(name) in roots}
+    return [name for name in added if name in removed]
+
+
+def _restore_environment(saved: dict[str, str]) -> None:
+    # pytest writes the name of the running phase there, and goes on doing so.
+    wanted = {**saved, **_phase(os.environ)} if _phase(os.environ) else saved
+    if dict(os.environ) != wanted:
+        os.environ.clear()
+        os.environ.update(wanted)
+
+
+def _phase(environment: Mapping[str, str]) -> dict[str, str]:
+    name = "PYTEST_CURRENT_TEST"
+    return {name: environment[name]} if name in environment else {}
+
+
+def _is_ours(module: object) -> bool:
+    return _home_of(type(module)).startswith(_STAND_INS) or hasattr(module, TARGET_MARK)
+
+
+def _binds_ours(module: ModuleType, gone: set[int]) -> bool:
+    if root_of(getattr(module, "__name__", "")) in _NEVER_TAINTED:
+        return False
+    values = list(getattr(module, "__dict__", {}).values())
+    return any(id(value) in gone or _is_part_of_ours(value) for value in values)
+
+
+_NEVER_TAINTED = sys.stdlib_module_names | {"pytest_sm120"}
+
+
+def _is_part_of_ours(value: object) -> bool:
+    kinds = (type(value), value) if isinstance(value, type) else (type(value),)
+    return any(_home_of(kind).startswith(_STAND_INS) for kind in kinds)
+
+
+def _home_of(kind: type) -> str:
+    home = kind.__module__
+    return home if isinstance(home, str) else ""

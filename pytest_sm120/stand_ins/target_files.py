@@ -1,0 +1,130 @@
+"""Reads and compiles target files, and says which dotted name a file has."""
+
+from __future__ import annotations
+
+import ast
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+from pytest_sm120.errors import TargetError, UsageError
+from pytest_sm120.stand_ins.import_statements import imported_names
+
+
+@dataclass(frozen=True)
+class TargetFile:
+    """One file that can be run as a module."""
+
+    path: Path
+    #: Real dotted name, e.g. ``"sglang.kernels.ops.attention.flash_mla_sm120"``.
+    name: str
+    #: Folder that the dotted name starts from.
+    base: Path
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is the ``__init__.py`` of a package."""
+        return self.path.name == "__init__.py"
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports start from."""
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+
+def find_target(path: str | os.PathLike[str], root: Path, name: str | None = None) -> TargetFile:
+    """Return the file that a path, relative to the root, means.
+
+    The dotted name starts at the outermost folder below the root that holds an ``__init__.py``; if
+    there is none, at the root itself. Raises UsageError when there is no such file.
+    """
+    full = Path(os.path.abspath(root / path))
+    if full.is_dir():
+        raise UsageError(
+            f"{full} is a folder, not a file.",
+            limit="A target is one Python file.",
+            remedy=f"To load a package, name its {Path(path) / '__init__.py'}.",
+        )
+    if not full.is_file():
+        raise UsageError(
+            f"There is no file {full}.",
+            limit=f"The path {os.fspath(path)!r} was taken relative to the root {root}.",
+            remedy="Check the path, or set the root with --sm120-root or the setting sm120_root.",
+        )
+    base = _base_folder(full, root)
+    return TargetFile(full, name or _dotted_name(full, base), base)
+
+
+def _base_folder(full: Path, root: Path) -> Path:
+    root = Path(os.path.abspath(root))
+    if full.is_relative_to(root):
+        below = [folder for folder in full.parents if folder != root and root in folder.parents]
+        packages = [folder for folder in below if (folder / "__init__.py").is_file()]
+        return packages[-1].parent if packages else root
+    folder = full.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
+def _dotted_name(full: Path, base: Path) -> str:
+    parts = list(full.relative_to(base).with_suffix("").parts)
+    if parts[-1] == "__init__" and len(parts) > 1:
+        parts.pop()
+    return ".".join(parts)
+
+
+def find_sibling(dotted: str, base: Path) -> TargetFile | None:
+    """Return the file of a module below the same base folder, or None."""
+    stem = base.joinpath(*dotted.split("."))
+    for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
+        if path.is_file():
+            return TargetFile(path, dotted, base)
+    return None
+
+
+@dataclass(frozen=True)
+class CompiledFile:
+    """A file's code and what its import statements name."""
+
+    code: CodeType
+    imports: frozenset[str]
+
+
+class CompiledFiles:
+    """Compiles files once for each state they are in, for all tests of a run."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[tuple[object, ...], CompiledFile] = {}
+
+    def compile(self, target: TargetFile) -> CompiledFile:
+        """Return the compiled file; the text is read again when the file has changed.
+
+        Raises TargetError when it is not Python, with Python's own reason.
+        """
+        state = os.stat(target.path)
+        key = (target.path, target.name, state.st_mtime_ns, state.st_size, state.st_ino)
+        if key not in self._compiled:
+            self._compiled[key] = _compile(target)
+        return self._compiled[key]
+
+
+def _compile(target: TargetFile) -> CompiledFile:
+    try:
+        tree = ast.parse(target.path.read_bytes(), filename=str(target.path))
+        code = compile(tree, str(target.path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise _not_python(target, error) from error
+    return CompiledFile(code, imported_names(tree, target.package))
+
+
+def _not_python(target: TargetFile, error: Exception) -> TargetError:
+    line = getattr(error, "lineno", None)
+    site = f"{target.path.name}:{line}" if line else target.path.name
+    return TargetError(
+        f"{site}: the file is not Python that this interpreter can compile: "
+        f"{type(error).__name__}: {getattr(error, 'msg', None) or error}.",
+        limit=f"It was read from {target.path}.",
+        remedy="Correct the file, or name another one.",
+    )

@@ -1,0 +1,5 @@
+"""The recording stand-in for Triton: kernels whose launches are recorded instead of run."""
+
+from pytest_sm120.stand_ins.triton_stand_in.modules import build_triton
+
+__all__ = ["build_triton"]

@@ -1,0 +1,137 @@
+"""Kernels whose launches are recorded instead of run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_sm120.recorder.places import find_place
+from pytest_sm120.recorder.records import Launch, Opaque
+from pytest_sm120.recorder.recording import plain_arguments
+from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.triton_stand_in.language import plain_constant
+from pytest_sm120.stand_ins.triton_stand_in.written_arguments import find_written_arguments
+
+# What a launch takes besides the kernel's parameters: the fields of the CUDA and HIP backends'
+# option classes in Triton 3.9.0, and the launcher's own.
+LAUNCH_OPTIONS = frozenset(
+    """
+    num_warps num_ctas num_stages warp_size maxnreg ptx_version ptx_options ir_override
+    enable_fp_fusion sched4reg enable_reflect_ftz launch_cooperative_grid launch_pdl clc
+    supported_fp8_dtypes deprecated_fp8_dot_operand_dtypes default_dot_input_precision
+    allowed_dot_input_precisions max_num_imprecise_acc_default extern_libs debug backend_name
+    sanitize_overflow arch instrumentation_mode cluster_dims min_shared_mem
+    waves_per_eu matrix_instr_nonkdim kpack schedule_hint allow_flush_denorm
+    """.split()
+)
+
+Grid = Any
+
+
+class Kernel:
+    """What ``triton.jit`` makes of a function: ``kernel[grid](...)`` is recorded as a Launch."""
+
+    def __init__(self, execution: Execution, fn: Callable[..., Any]) -> None:
+        self.execution = execution
+        self.fn = fn
+        functools.update_wrapper(self, fn)
+
+    def __sm120_plain__(self) -> object:
+        return Opaque(self.name)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The kernel function's plain name."""
+        return self.fn.__name__
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The kernel function's parameters."""
+        return inspect.signature(self.fn)
+
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of the kernel's parameters, in order."""
+        return list(self.signature.parameters)
+
+    def __getitem__(self, grid: Grid) -> Callable[..., None]:
+        return functools.partial(self.run, grid=grid, warmup=False)
+
+    def __call__(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+
+    def run(self, *args: object, grid: Grid, warmup: bool = False, **kwargs: object) -> None:
+        """Record one launch with this grid; a warm-up only compiles, so it is not recorded."""
+        options = {
+            name: plain_constant(value)
+            for name, value in kwargs.items()
+            if name in LAUNCH_OPTIONS and name not in self.signature.parameters
+        }
+        named = {name: value for name, value in kwargs.items() if name not in options}
+        bound = self.bind(args, named)
+        if not warmup:
+            self._record(resolve_grid(grid, bound, self.name), bound, options)
+
+    def bind(self, args: tuple[object, ...], named: dict[str, object]) -> dict[str, Any]:
+        """Return every parameter by name, defaults included, with constexprs unwrapped.
+
+        Raises TypeError for a missing or surplus argument, and KeyError for a keyword that is
+        neither a parameter nor a launch option, as Triton does.
+        """
+        unknown = [name for name in named if name not in self.signature.parameters]
+        if unknown:
+            raise KeyError(f"Keyword argument {unknown[0]} was specified but unrecognised")
+        try:
+            bound = self.signature.bind(*args, **named)
+        except TypeError as error:
+            raise TypeError(f"{self.name}() {error}") from None
+        bound.apply_defaults()
+        return {name: plain_constant(value) for name, value in bound.arguments.items()}
+
+    def _record(
+        self, grid: tuple[int, ...], bound: Mapping[str, Any], options: Mapping[str, object]
+    ) -> None:
+        plain = plain_arguments(bound)
+        capturing = self.execution.capturing
+        self.execution.recording.add(
+            lambda place, order: Launch(place, order, self.name, grid, plain, options, capturing)
+        )
+        self._forget_written(bound)
+
+    def _forget_written(self, bound: Mapping[str, Any]) -> None:
+        tensors = {
+            name: value for name, value in bound.items() if hasattr(type(value), "__sm120_forget__")
+        }
+        if tensors:
+            for name in self.written_arguments & tensors.keys():
+                tensors[name].__sm120_forget__()
+
+    @functools.cached_property
+    def written_arguments(self) -> frozenset[str]:
+        """The parameters that the kernel may write through, judged on its text."""
+        return find_written_arguments(self.fn)
+
+
+def resolve_grid(grid: Grid, bound: Mapping[str, Any], kernel: str) -> tuple[int, ...]:
+    """Return the grid as one to three numbers; a callable grid is called with the arguments.
+
+    Raises ValueError for anything that is not one to three whole numbers.
+    """
+    found = grid(dict(bound)) if callable(grid) and not hasattr(grid, "__index__") else grid
+    parts = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    try:
+        numbers = tuple(operator.index(plain_constant(part)) for part in parts)
+    except TypeError:
+        numbers = ()
+    if not 1 <= len(numbers) <= 3 or any(number < 0 for number in numbers):
+        raise ValueError(
+            f"{find_place().site}: {kernel} is launched with the grid {found!r}. A grid is one to "
+            "three whole numbers, none negative. Pass a tuple such as (blocks,)."
+        )
+    return numbers

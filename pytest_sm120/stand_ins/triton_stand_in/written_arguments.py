@@ -1,0 +1,89 @@
+"""Which of its pointer arguments a kernel may write through, judged on the kernel's text."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_WRITING = ("store", "atomic_")
+
+# Calls of triton.language whose result is never a pointer into an argument.
+_READS = ("load", "atomic_")
+
+
+def find_written_arguments(fn: Callable[..., Any]) -> frozenset[str]:
+    """Return the parameters that reach the address of a store or an atomic.
+
+    A parameter that is handed to another function counts as written, and so does every one of them
+    when the text cannot be read.
+    """
+    names = frozenset(inspect.signature(fn).parameters)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
+    except (OSError, TypeError, SyntaxError):
+        return names
+    origins = _origins_of_names(tree, names)
+    return frozenset(
+        origin
+        for address in _written_addresses(tree)
+        for name in _names_in(address)
+        for origin in origins.get(name, ())
+    )
+
+
+def _origins_of_names(tree: ast.AST, parameters: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Return, for each local name, the parameters its value may be derived from."""
+    origins = {name: frozenset({name}) for name in parameters}
+    flows = list(_flows(tree))
+    changed = True
+    while changed:
+        changed = False
+        for target, source in flows:
+            reached = frozenset[str]().union(
+                origins.get(target, frozenset()),
+                *(origins.get(name, frozenset()) for name in _names_in(source)),
+            )
+            changed |= reached != origins.get(target, frozenset())
+            origins[target] = reached
+    return origins
+
+
+def _flows(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            yield from ((name, node.value) for goal in node.targets for name in _names_in(goal))
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
+            yield from ((name, node.value) for name in _names_in(node.target))
+
+
+def _written_addresses(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        callee = _last_name(node.func)
+        if callee.startswith(_WRITING):
+            yield from node.args[:1]
+            yield from (keyword.value for keyword in node.keywords if keyword.arg == "pointer")
+        elif isinstance(node.func, ast.Name):
+            # Another kernel function: it may write through whatever it is given.
+            yield from node.args
+            yield from (keyword.value for keyword in node.keywords)
+
+
+def _last_name(callee: ast.expr) -> str:
+    if isinstance(callee, ast.Attribute):
+        return callee.attr
+    return callee.id if isinstance(callee, ast.Name) else ""
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names in an expression, but not those that only say where to load from."""
+    if isinstance(node, ast.Call) and _last_name(node.func).startswith(_READS):
+        return
+    if isinstance(node, ast.Name):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from _names_in(child)

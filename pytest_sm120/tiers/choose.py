@@ -1,0 +1,84 @@
+"""Which tiers there are, which a test runs in, and which this machine can serve."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from pytest_sm120.errors import UsageError
+
+#: Every tier, from the one that needs least to the one that proves most.
+TIERS = ("source", "record", "interpret", "compile", "device")
+
+#: What an unmarked test runs in.
+DEFAULT_TIER = "record"
+
+#: The tiers that this version has.
+BUILT_TIERS = ("source", "record")
+
+HasPackage = Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether a tier can run here."""
+
+    tier: str
+    #: Why it cannot, as a full sentence; ``""`` when it can.
+    cause: str = ""
+    #: What to do about it, as a full sentence; ``""`` when nothing need or can be done.
+    remedy: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether tests of this tier run here."""
+        return not self.cause
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a package can be imported, without importing it."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def find_availability(tier: str, has_package: HasPackage = is_installed) -> Availability:
+    """Return whether this machine can serve the tier, and if not, why and what to do."""
+    if tier in BUILT_TIERS:
+        return Availability(tier)
+    from pytest_sm120 import __version__
+
+    cause = f"pytest-sm120 {__version__} does not have the {tier} tier yet."
+    remedy = f"Run this test in the tier {DEFAULT_TIER}, or use a version that has it."
+    needed = ("triton",) if tier == "compile" else ("torch", "triton")
+    missing = [package for package in needed if not has_package(package)]
+    if missing:
+        cause += f" It will need {' and '.join(missing)}, which this environment lacks."
+        remedy += _how_to_install()
+    return Availability(tier, cause, remedy)
+
+
+def _how_to_install() -> str:
+    how = ' To get what it will need: pip install "pytest-sm120[torch]"'
+    # Triton 3.9.0 has wheels for Python 3.11 and newer only.
+    return f"{how}." if sys.version_info >= (3, 11) else f"{how}, with Python 3.11 or newer."
+
+
+def parse_tiers(given: str | Iterable[str], source: str) -> tuple[str, ...]:
+    """Return the tiers that ``"a,b"`` or ``["a", "b"]`` names, each once, in that order.
+
+    Raises UsageError for an unknown or empty name; ``source`` says where it was given.
+    """
+    words = given.replace(",", " ").split() if isinstance(given, str) else list(given)
+    unknown = [word for word in words if word not in TIERS]
+    if unknown or not words:
+        seen = repr(unknown[0]) if unknown else "nothing"
+        raise UsageError(
+            f"{source} asks for {seen}, which is not a tier.",
+            limit=f"The tiers are {', '.join(TIERS)}.",
+            remedy='Name one, or several separated by commas, e.g. "record,interpret".',
+        )
+    return tuple(dict.fromkeys(words))
