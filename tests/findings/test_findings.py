@@ -26,8 +26,14 @@ def finding(**changed: str) -> Finding:
             "scratch.py:5: The buffer comes from torch.empty. Rows that a launch skips keep old "
             "bytes. Allocate with torch.zeros.",
         ),
-        ({"limit": ""}, "scratch.py:5: The buffer comes from torch.empty. Allocate with torch.zeros."),
-        ({"limit": "", "site": ""}, "The buffer comes from torch.empty. Allocate with torch.zeros."),
+        (
+            {"limit": ""},
+            "scratch.py:5: The buffer comes from torch.empty. Allocate with torch.zeros.",
+        ),
+        (
+            {"limit": "", "site": ""},
+            "The buffer comes from torch.empty. Allocate with torch.zeros.",
+        ),
     ],
 )
 def test_message_is_site_cause_limit_and_remedy(changed: dict[str, str], message: str) -> None:
