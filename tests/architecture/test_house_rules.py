@@ -205,6 +205,7 @@ def test_ignore_with_a_reason_is_accepted(tmp_path: Path, comment: str) -> None:
         "# noqa",
         "# noqa: E501",
         "# noqa: E501, F401",
+        "# noqa because of that",
         "# type: ignore",
         "# type: ignore[misc]",
         "# type: ignore[misc]  # noqa: E501",
