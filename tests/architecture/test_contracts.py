@@ -26,15 +26,17 @@ def skeleton(checkout: Path, tmp_path: Path) -> Path:
 
 def plant(folder: Path, file: str, text: str) -> None:
     path = folder / "pytest_sm120" / file
-    path.parent.with_suffix(".py").unlink(missing_ok=True)
-    path.parent.mkdir(exist_ok=True)
-    (path.parent / "__init__.py").touch()
+    for parent in reversed(path.relative_to(folder).parents[:-1]):
+        # The skeleton has it as a module; a package is what can hold the planted one.
+        (folder / parent).with_suffix(".py").unlink(missing_ok=True)
+        (folder / parent).mkdir(exist_ok=True)
+        (folder / parent / "__init__.py").touch()
     path.write_text(f"{text}\n")
 
 
 def test_package_keeps_every_import_contract(checkout: Path) -> None:
-    broken, report = broken_contracts(checkout, checkout / "pyproject.toml")
-    assert broken == [], report
+    broken = broken_contracts(checkout, checkout / "pyproject.toml")
+    assert not broken, "\n".join(broken.values())
 
 
 def test_package_has_no_import_cycle(checkout: Path) -> None:
@@ -65,8 +67,8 @@ def test_contract_is_broken_by_a_planted_import(
     checkout: Path, skeleton: Path, contract: str, file: str, text: str
 ) -> None:
     plant(skeleton, file, text)
-    broken, report = broken_contracts(skeleton, checkout / "pyproject.toml")
-    assert contract in broken, report
+    broken = broken_contracts(skeleton, checkout / "pyproject.toml")
+    assert contract in broken
 
 
 def test_room_contract_and_no_cycle_contract_are_broken_by_rooms_that_import_each_other(
@@ -75,8 +77,8 @@ def test_room_contract_and_no_cycle_contract_are_broken_by_rooms_that_import_eac
     plant(skeleton, "tensors/planted.py", "import pytest_sm120.recorder.planted")
     plant(skeleton, "recorder/planted.py", "def f():\n    import pytest_sm120.tensors.other")
     plant(skeleton, "tensors/other.py", "")
-    broken, report = broken_contracts(skeleton, checkout / "pyproject.toml")
-    assert broken == ["rooms", "cycles"], report
+    broken = broken_contracts(skeleton, checkout / "pyproject.toml")
+    assert list(broken) == ["rooms", "cycles"]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +97,8 @@ def test_contracts_are_kept_by_a_room_that_may_import(
     checkout: Path, skeleton: Path, file: str, text: str
 ) -> None:
     plant(skeleton, file, text)
-    broken, report = broken_contracts(skeleton, checkout / "pyproject.toml")
-    assert broken == [], report
+    broken = broken_contracts(skeleton, checkout / "pyproject.toml")
+    assert not broken, "\n".join(broken.values())
 
 
 @pytest.mark.parametrize(
