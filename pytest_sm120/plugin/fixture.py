@@ -37,7 +37,8 @@ class Sm120:
     #: The arch that capability queries answer for.
     arch: Arch
     settings: Settings = field(repr=False)
-    folder_provide: Mapping[str, object] = field(repr=False)
+    #: Returns what the folder's conftest.py provides to every target.
+    folder_provide: Callable[[], Mapping[str, object]] = field(repr=False)
     #: The contracts checked so far.
     results: list[ContractResult] = field(default_factory=list, repr=False)
     _session: RecordSession | None = field(default=None, repr=False)
@@ -87,7 +88,7 @@ class Sm120:
         return self.session.load(
             path,
             provide=provide or {},
-            folder_provide=self.folder_provide,
+            folder_provide=self.folder_provide(),
             real=real,
             name=name,
         )
@@ -186,9 +187,7 @@ class Sm120:
 FIXTURE = pytest.StashKey[Sm120]()
 
 
-def open_fixture(
-    request: pytest.FixtureRequest, folder_provide: Mapping[str, object]
-) -> Iterator[Sm120]:
+def open_fixture(request: pytest.FixtureRequest) -> Iterator[Sm120]:
     """Yield the fixture for one test, in its tier; skip when the machine cannot serve the tier."""
     tier = choose_tier(request)
     availability = find_availability(tier)
@@ -196,7 +195,7 @@ def open_fixture(
         _skip(availability.cause, availability.remedy)
     settings = read_settings(request.config)
     arch = read_marker(request.node).arch or settings.arch
-    fixture = Sm120(tier, arch, settings, folder_provide)
+    fixture = Sm120(tier, arch, settings, lambda: request.getfixturevalue("sm120_provide"))
     request.node.stash[FIXTURE] = fixture
     try:
         yield fixture
