@@ -36,4 +36,4 @@ def test_repository_fails_when_the_fix_is_undone(checkout):
     done = run_pytest(checkout)
     assert done.returncode == 1
     assert "1 failed, 2 passed" in done.stdout
-    assert "block_gather.py:41: gather_blocks allocates" in done.stdout
+    assert "block_gather.py:36: gather_blocks allocates" in done.stdout
