@@ -107,6 +107,7 @@ class Analysis:
     def _dtype(self, named: _NamedCall) -> str | None:
         if not named.allocations:
             return None
+        # By keyword only: no function of the table takes its dtype by position.
         keywords = {keyword.arg: keyword.value for keyword in named.node.keywords}
         given = keywords.get("dtype")
         if given is not None and not (isinstance(given, ast.Constant) and given.value is None):

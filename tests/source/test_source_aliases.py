@@ -37,6 +37,10 @@ def calls(view: SourceView) -> list[str]:
         "import torch\ndef f():\n    global alloc\n    alloc(4)\nalloc = torch.empty",
         "import torch\ndef f():\n  a = None\n  def g():\n    nonlocal a\n    a = torch.empty\n"
         "    a(4)\n",
+        "import torch\ndef f():\n  a = None\n  def g():\n    def h():\n      nonlocal a\n"
+        "      a = torch.empty\n  a(4)",
+        "import torch\nalloc = torch.empty\ndef f(alloc):\n  def g():\n    global alloc\n"
+        "    alloc(4)",
         "try:\n    import torch\nexcept ImportError:\n    torch = None\ntorch.empty(4)",
         "try:\n    import torch\nexcept ImportError:\n    torch = stub()\ntorch.empty(4)",
         "alloc = None\nimport torch\nalloc = torch.empty\nalloc(4)",
@@ -134,6 +138,10 @@ def test_choice_with_something_unknown_keeps_its_text(view: View) -> None:
 def test_choice_of_the_same_thing_is_no_choice(view: View) -> None:
     text = "import torch, torch as th\nalloc = torch.empty if x else th.empty\nalloc(4)"
     assert calls(view(text)) == ["torch.empty"]
+
+
+def test_choice_of_receivers_is_one_method(view: View) -> None:
+    assert calls(view("(a if x else b).new_empty(4)")) == ["Tensor.new_empty"]
 
 
 def test_method_spellings_and_aliases_are_all_found(view: View) -> None:

@@ -149,6 +149,11 @@ def test_dtype_bound_in_the_function_is_resolved(view: View) -> None:
     assert only(found.allocations()).dtype == "uint8"
 
 
+def test_dtype_is_unknown_when_a_parameter_shadows_torch(view: View) -> None:
+    found = view("import torch\ndef f(torch, x):\n    x.new_empty(4, dtype=torch.uint8)")
+    assert only(found.allocations()).dtype is None
+
+
 def test_dtype_is_unknown_when_its_name_is_bound_twice(view: View) -> None:
     found = view("import torch\ndt = torch.uint8\ndt = torch.int8\ntorch.empty(4, dtype=dt)")
     assert only(found.allocations()).dtype is None
