@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, views, writes
+from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
+from pytest_sm120.stand_ins.torch_stand_in.matrices import MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
+from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
 
 _FUNCTION_AND_METHOD = (
     views.as_strided,
@@ -70,4 +73,7 @@ OPERATIONS = (
     *_RENAMED,
     *copies.CONVERSIONS,
     *POINTWISE,
+    *JOINING,
+    *MATRICES,
+    *REDUCTIONS,
 )
