@@ -30,6 +30,8 @@ def input_tensor(
 ) -> Tensor:
     """Return a tensor whose contents nobody knows; it is not recorded as an allocation.
 
+    With strides, the storage reaches to the end of the last step of every dimension: four pages
+    149760 bytes apart are a pool of four whole pages, however few bytes of each the shape names.
     Raises UsageError for a shape, strides, a dtype or a device that no tensor can have.
     """
     sizes = _read_whole_numbers("shape", (shape,) if isinstance(shape, int) else shape)
@@ -76,7 +78,9 @@ def contents(tensor: object) -> Any:
 def _make(
     execution: Execution, shape: Shape, strides: Shape, dtype: DType, device: object, known: Known
 ) -> Tensor:
-    storage = Storage(extent(shape, strides) * dtype.itemsize, _read_device(execution, device))
+    steps = [size * stride for size, stride in zip(shape, strides, strict=True)]
+    count = max(extent(shape, strides), *steps, 0) if 0 not in shape else 0
+    storage = Storage(count * dtype.itemsize, _read_device(execution, device))
     made: Tensor = make_tensor(Tensor, execution, storage, shape, strides, dtype)
     if known is not None:
         set_contents(made, known)
