@@ -1,0 +1,18 @@
+"""Byte counts for people."""
+
+from __future__ import annotations
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB")
+
+
+def bytes_in_words(count: int) -> str:
+    """Return a byte count with three digits in binary units, e.g. ``"1.14 GiB"``."""
+    if count < 1024:
+        return f"{count} byte" if count == 1 else f"{count} bytes"
+    size = float(count)
+    for unit in _UNITS:
+        size /= 1024
+        if size < 1023.5 or unit == _UNITS[-1]:
+            break
+    digits = 2 if size < 9.995 else 1 if size < 99.95 else 0
+    return f"{size:.{digits}f} {unit}"
