@@ -227,6 +227,8 @@ def atan2(first: float, second: float) -> float:
 
 def logaddexp(first: float, second: float) -> float:
     """Return log(exp(first) + exp(second))."""
+    larger: float
+    smaller: float
     larger, smaller = maximum(first, second), minimum(first, second)
     if math.isinf(larger):
         return larger

@@ -49,13 +49,11 @@ def read_nested(data: Any) -> GivenValues:
 
 
 def _shape_of(data: Any) -> tuple[int, ...]:
-    sizes: list[int] = []
-    while isinstance(data, (list, tuple)) or (isinstance(data, Tensor) and data.ndim):
-        sizes.append(len(data))
-        if len(data) == 0:
-            break
-        data = data[0]
-    return tuple(sizes)
+    if isinstance(data, Tensor):
+        return tuple(data.shape)
+    if not isinstance(data, (list, tuple)):
+        return ()
+    return (len(data), *(_shape_of(data[0]) if data else ()))
 
 
 def _flatten(data: Any, shape: tuple[int, ...], level: int = 0) -> list[Number]:

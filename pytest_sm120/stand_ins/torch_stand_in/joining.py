@@ -20,7 +20,6 @@ from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, wrap_dimensio
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import (
-    broadcast_known,
     read_values,
     refuse_foreign,
     unknown_operation,
@@ -88,10 +87,7 @@ def _joined(tensors: Sequence[Tensor], axis: int, count: int) -> Known:
     if any(values is None for values in known) or count > LARGEST_FOLLOWED:
         return _same_everywhere(known)
     rows = prod(tensors[0].shape[:axis])
-    blocks = [
-        list(broadcast_known(_listed(values, tensor), (tensor.numel(),), (tensor.numel(),)) or ())
-        for values, tensor in zip(known, tensors, strict=True)
-    ]
+    blocks = [list(_listed(values, tensor)) for values, tensor in zip(known, tensors, strict=True)]
     widths = [len(block) // rows if rows else 0 for block in blocks]
     joined: list[Number] = []
     for row in range(rows):
@@ -226,9 +222,7 @@ def repeat(input: Tensor, *repeats: Any) -> Computed:
     own = (1,) * (len(counts) - input.ndim) + tuple(input.shape)
     if any(count < 0 for count in counts):
         sizes = [count * size for count, size in zip(counts, own, strict=True)]
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
-        )
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
     # Read with two dimensions for each of its own: which repetition, and which element.
     wanted = tuple(size for pair in zip(counts, own, strict=True) for size in pair)
     steps = tuple(step for stride in contiguous_strides(own) for step in (0, stride))

@@ -23,7 +23,9 @@ def _check(name: str, first: Any, second: Any) -> None:
     for operand in (first, second):
         if not isinstance(operand, Tensor):
             refuse_foreign(operand)
-            raise TypeError(f"{name}(): argument 'mat2' must be Tensor, not {type(operand).__name__}")
+            raise TypeError(
+                f"{name}(): argument 'mat2' must be Tensor, not {type(operand).__name__}"
+            )
     common_device((first, second))
     if first.dtype is not second.dtype:
         left, right = (_C_NAMES.get(t.dtype.name, t.dtype.name) for t in (first, second))

@@ -75,6 +75,7 @@ def _broadcast(first: Shape, second: Shape) -> Shape:
 def strides_of_result(operands: Sequence[Any], shape: Shape) -> Shape:
     """Return the strides that torch gives to an elementwise result."""
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    layouts: list[tuple[Shape, Shape]]
     layouts = [(tuple(tensor.shape), tensor.stride()) for tensor in tensors]
     if all(own == shape for own, _ in layouts):
         if all(is_contiguous(own, strides) for own, strides in layouts):

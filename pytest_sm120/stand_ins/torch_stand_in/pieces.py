@@ -34,8 +34,7 @@ def split(call: str, input: Tensor, split_size_or_sections: Any, dim: int = 0) -
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
     if step == 0 and size != 0:
         raise RuntimeError(
-            "split_size can only be 0 if dimension size is 0, but got dimension size of "
-            f"{size}"
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
         )
     return _cut(input, position, _equal_sizes(size, step))
 

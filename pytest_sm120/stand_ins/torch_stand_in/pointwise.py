@@ -38,7 +38,7 @@ class Rule:
     in_place: bool = True
 
 
-_NOT_IMPLEMENTED = '"{name}" not implemented for \'{{0}}\''
+_NOT_IMPLEMENTED = "\"{name}\" not implemented for '{{0}}'"
 _NEGATION = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
     "mask, use the `~` or `logical_not()` operator instead."
@@ -63,10 +63,7 @@ UNARY = (
     Rule("relu", arithmetic.relu, "keep", "bool", "Boolean inputs not supported for relu"),
     Rule("bitwise_not", arithmetic.invert, "keep", "float complex", _bitwise("bitwise_not_cpu")),
     Rule("square", arithmetic.square, "keep"),
-    *(
-        Rule(name, arithmetic.FLOAT_FUNCTIONS[name], "float")
-        for name in arithmetic.FLOAT_FUNCTIONS
-    ),
+    *(Rule(name, arithmetic.FLOAT_FUNCTIONS[name], "float") for name in arithmetic.FLOAT_FUNCTIONS),
     Rule("isnan", arithmetic.isnan, "bool", in_place=False),
     Rule("isinf", arithmetic.isinf, "bool", in_place=False),
     Rule("isfinite", arithmetic.isfinite, "bool", in_place=False),
@@ -95,7 +92,10 @@ BINARY = (
         _bitwise("rshift_cpu"),
     ),
     Rule("atan2", arithmetic.atan2, "float"),
-    Rule("logaddexp", arithmetic.logaddexp, "keep", "bool uint int", _bitwise("logaddexp_cpu"), in_place=False),
+    Rule(
+        "logaddexp", arithmetic.logaddexp, "keep", "bool uint int", _bitwise("logaddexp_cpu"),
+        in_place=False,
+    ),
     Rule("eq", arithmetic.eq, "compare"),
     Rule("ne", arithmetic.ne, "compare"),
     Rule("lt", arithmetic.lt, "compare"),

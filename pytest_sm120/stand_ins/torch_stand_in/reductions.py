@@ -172,9 +172,7 @@ def _reduction_of_extreme(name: str) -> Callable[..., Computed]:
     return extreme
 
 
-def _refuse_empty_lines(
-    name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool
-) -> None:
+def _refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool) -> None:
     if unnamed:
         raise IndexError(
             f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "

@@ -234,7 +234,7 @@ def expand(call: str, input: Tensor, *sizes: Any) -> Tensor:
         0 if old == 1 and new != 1 else stride
         for old, new, stride in zip(input._shape, shape[missing:], input._strides, strict=True)
     ]
-    # torch gives a new leading dimension the stride a contiguous one would have when its size is 1.
+    # A new leading dimension of size 1 gets the stride that a contiguous one would have.
     for position in reversed(range(missing)):
         if shape[position] == 1:
             inner = position + 1
@@ -256,8 +256,8 @@ def _expanded_size(input: Tensor, wanted: Shape, position: int, own: int) -> int
         return existing
     if existing not in (1, size):
         raise RuntimeError(
-            f"The expanded size of the tensor ({size}) must match the existing size ({existing}) at "
-            f"non-singleton dimension {position}.  Target sizes: {list(wanted)}.  Tensor sizes: "
+            f"The expanded size of the tensor ({size}) must match the existing size ({existing}) "
+            f"at non-singleton dimension {position}.  Target sizes: {list(wanted)}.  Tensor sizes: "
             f"{list(input._shape)}"
         )
     return size
@@ -290,9 +290,7 @@ def narrow(call: str, input: Tensor, dim: int, start: Any, length: int) -> Tenso
         )
     first = first + size if first < 0 else first
     if first + length > size:
-        raise RuntimeError(
-            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
-        )
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return slice_dimension(input, position, first, first + length, 1)
 
 

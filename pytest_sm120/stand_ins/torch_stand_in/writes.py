@@ -49,9 +49,7 @@ def write_number(input: Tensor, op: str, value: Any) -> None:
             "but expected one of:\n * (Tensor value)\n * (Number value)\n"
         )
     if isinstance(value, complex) and input.dtype.kind != "complex":
-        raise RuntimeError(
-            "value cannot be converted to type without overflow"
-        )
+        raise RuntimeError("value cannot be converted to type without overflow")
     write_in_place(input, op, Uniform(value, input.dtype), value)
 
 
