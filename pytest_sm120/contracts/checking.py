@@ -155,7 +155,7 @@ def _conclude(
     ending = _explain_ending(driven)
     if failing.findings or driven.error:
         cause = deviation.__cause__ if deviation else driven.error
-        raise ContractBroken(report_of(failing, ending)) from cause
+        raise ContractBroken(report_of(failing, ending), failing) from cause
 
 
 def _without_softened(contract: Scratch, result: ContractResult) -> ContractResult:

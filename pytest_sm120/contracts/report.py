@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.results import ClauseResult, ContractResult
 
 
@@ -18,7 +17,7 @@ def report_of(result: ContractResult, ending: str = "") -> str:
     headline = result.headline if broken else unfinished
     paragraphs = [headline, ending, *_numbered(broken)]
     if any(clause.is_hazard for clause in broken):
-        paragraphs.append("\n".join([*_hazard_line(result), *_cost_line(result)]))
+        paragraphs.append("\n".join([*_hazard_line(result), *result.cost_lines]))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
@@ -32,14 +31,3 @@ def _numbered(broken: Sequence[ClauseResult]) -> list[str]:
 
 def _hazard_line(result: ContractResult) -> list[str]:
     return [f"Hazard: {result.hazard.explanation}"] if result.hazard else []
-
-
-def _cost_line(result: ContractResult) -> list[str]:
-    count = result.cost_bytes
-    if not count:
-        return []
-    exact = "" if count < 1024 else f" ({count:,} bytes)"
-    return [
-        f"Cost of the initial value: one memset of {bytes_in_words(count)}{exact} per"
-        f" {result.cost_of}, at size {result.cost_size}."
-    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.consumers import Hazard
 from pytest_sm120.contracts.verdicts import Verdict
 from pytest_sm120.findings import Finding
@@ -62,6 +63,18 @@ class ContractResult:
     def findings(self) -> list[Finding]:
         """What is broken, one for each broken clause."""
         return [clause.finding for clause in self.clauses if clause.finding is not None]
+
+    @property
+    def cost_lines(self) -> list[str]:
+        """What the initial value costs, in one line; none when the contract asks for none."""
+        count = self.cost_bytes
+        if not count:
+            return []
+        exact = "" if count < 1024 else f" ({count:,} bytes)"
+        return [
+            f"Cost of the initial value: one memset of {bytes_in_words(count)}{exact} per"
+            f" {self.cost_of}, at size {self.cost_size}."
+        ]
 
     @property
     def judged(self) -> int:

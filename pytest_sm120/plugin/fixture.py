@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import pytest
 
 from pytest_sm120.arch import Arch
+from pytest_sm120.errors import ContractBroken
 from pytest_sm120.plugin.settings import Settings, choose_tier, read_marker, read_settings
 from pytest_sm120.tiers.choose import find_availability
 
@@ -156,16 +157,21 @@ class Sm120:
         __tracebackhide__ = True
         from pytest_sm120.contracts import check
 
-        return check(
-            contract,
-            drive,
-            bench=self.session,
-            sizes=sizes,
-            devices=devices,
-            thorough=thorough,
-            versions=self.settings.versions,
-            note_result=self.results.append,
-        )
+        try:
+            result = check(
+                contract,
+                drive,
+                bench=self.session,
+                sizes=sizes,
+                devices=devices,
+                thorough=thorough,
+                versions=self.settings.versions,
+            )
+        except ContractBroken as broken:
+            self.results.append(cast("ContractResult", broken.result))
+            raise
+        self.results.append(result)
+        return result
 
     def source(self, path: str | os.PathLike[str]) -> SourceView:
         """Return a view of a file's text, which is read and never run; works in every tier."""

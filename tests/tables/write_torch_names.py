@@ -15,8 +15,21 @@ torch.cuda.graphs torch.cuda.streams torch.cuda.nvtx
 """.split()
 
 # Submodules that torch imports only when they are asked for, on any machine.
-LAZY = {"torch": ["_dynamo", "_export", "_functorch", "_inductor", "_subclasses", "distributed",
-                  "export", "fx", "onnx", "profiler", "utils"]}
+LAZY = {
+    "torch": [
+        "_dynamo",
+        "_export",
+        "_functorch",
+        "_inductor",
+        "_subclasses",
+        "distributed",
+        "export",
+        "fx",
+        "onnx",
+        "profiler",
+        "utils",
+    ]
+}
 
 
 def names_of(section: str) -> list[str]:

@@ -51,8 +51,10 @@ def same_number(real, ours):
         return same_number(real.real, ours.real) and same_number(real.imag, ours.imag)
     if isinstance(real, bool) or isinstance(ours, bool):
         return real is ours
-    return real == ours or (real != real and ours != ours) or math.isclose(
-        real, ours, rel_tol=0.02, abs_tol=1e-6
+    return (
+        real == ours
+        or (real != real and ours != ours)
+        or math.isclose(real, ours, rel_tol=0.02, abs_tol=1e-6)
     )
 
 
