@@ -108,7 +108,7 @@ def _describe(node: FunctionNode, scope: Scope, analysis: Analysis) -> SourceFun
         qualified_name=scope.qualified_name,
         line=node.lineno,
         end_line=end_line,
-        comment=analysis.comments.above(first_line, node.lineno),
+        comment=analysis.comments.around(first_line).above(first_line, node.lineno),
         docstring=ast.get_docstring(node) or "",
         source="\n".join(analysis.source.lines[first_line - 1 : end_line]),
         decorators=tuple(analysis.dotted(callee, around) for callee in callees),
