@@ -63,7 +63,7 @@ def check(
     driven, seen = _drive_and_look(contract, plans, drive, bench)
     clauses = _judge_clauses(seen)
     deviation = None
-    if thorough:
+    if thorough and driven.error is None:
         last, deviation = _judge_any_order(clauses, contract, plans, drive, bench)
         clauses.append(last)
     result = _result(contract, seen, clauses, hazard)

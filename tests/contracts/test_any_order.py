@@ -56,9 +56,9 @@ def test_missing_growth_prints_the_shortest_sequence():
 def test_missing_device_in_the_key_prints_the_shortest_sequence():
     finding = search(SplitScratch(key=lambda device: "split"))
     assert finding.message == (
-        'The step "call 2" (size 2 on cuda:1) leaves no buffer under "split:cuda:1". Each device'
-        " needs a buffer of its own. The shortest sequence of calls that shows it is: 2 on cuda:0,"
-        " 2 on cuda:1. Put the device into the key."
+        'no buffer is kept under "split:cuda:1" after the step "call 2" (size 2 on cuda:1). Each'
+        " device needs a buffer of its own. The shortest sequence of calls that shows it is: 2 on"
+        " cuda:0, 2 on cuda:1. Put the device into the key."
     )
 
 
@@ -127,9 +127,9 @@ def test_error_in_some_order_is_reported_and_kept_as_the_cause():
         check(CONTRACT, drive, bench=target.bench, thorough=True)
     assert str(caught.value) == (
         'The contract for "split:{device}" is broken in 1 of 16 clauses.\n\n'
-        '1. any order of calls: The step "call 1" (size 5 on cuda:0) raised ValueError: five. Each'
-        " size and each device can be called at any time. The shortest sequence of calls that shows"
-        " it is: 5 on cuda:0."
+        '1. any order of calls: drive raised ValueError: five in the step "call 1" (size 5 on'
+        " cuda:0). Each size and each device can be called at any time. The shortest sequence of"
+        " calls that shows it is: 5 on cuda:0."
     )
     assert isinstance(caught.value.__cause__, ValueError)
 
