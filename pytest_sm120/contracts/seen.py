@@ -67,6 +67,8 @@ class SeenStep:
     before: Buffer | None
     #: Whether the new buffer was kept under the key of the other device.
     took_other_key: bool = False
+    #: Where there is no new buffer: those that are like it, but kept under keys of another kind.
+    lookalikes: tuple[Buffer, ...] = ()
 
     @property
     def name(self) -> str:
@@ -164,9 +166,10 @@ def look_at(
     steps: list[SeenStep] = []
     for step in driven.steps:
         device = step.plan.device
-        new, foreign = finder.find(_kept_in(step, keys), step.plan)
-        records = tuple(step.step.records())
-        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign))
+        kept, records = _kept_in(step, keys), tuple(step.step.records())
+        new, foreign = finder.find(kept, step.plan)
+        alike = () if new else finder.find_lookalikes(kept, step.plan)
+        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign, alike))
         if new is not None:
             held[device] = new
     return Seen(contract, tuple(steps), tuple(kept_first), missing)
@@ -208,6 +211,17 @@ class _Finder:
                 foreign = plan.device != self._home and self._is_shared()
                 return found, foreign or key not in own
         return None, False
+
+    def find_lookalikes(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer, ...]:
+        """Return the kept buffers that have all the properties and lie on the call's device."""
+        wanted = self._wanted_by(plan)
+        return tuple(
+            each
+            for each in kept
+            if each.allocation.dtype == wanted.dtype
+            and wanted.shape in (None, each.allocation.shape)
+            and each.allocation.device == plan.device
+        )
 
     def _wanted_by(self, plan: PlannedStep) -> _Wanted:
         return _Wanted(self._contract.dtype_name, self._contract.shape_at(plan.size))
