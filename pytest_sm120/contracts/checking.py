@@ -55,13 +55,15 @@ def check(
     Raises ContractBroken with all that is broken, and UsageError when nothing could be judged.
     """
     __tracebackhide__ = True
-    plans = plan_steps(sizes or DEFAULT_SIZES, devices or DEFAULT_DEVICES)
+    plans = plan_steps(
+        DEFAULT_SIZES if sizes is None else sizes, DEFAULT_DEVICES if devices is None else devices
+    )
     _refuse_what_cannot_be_judged(contract, plans, bench, thorough)
     hazard = judge_hazard(contract.consumer, versions) if contract.consumer else None
     driven, seen = _drive_and_look(contract, plans, drive, bench)
     clauses = _judge_clauses(seen)
     deviation = None
-    if thorough:
+    if thorough and driven.error is None:
         last, deviation = _judge_any_order(clauses, contract, plans, drive, bench)
         clauses.append(last)
     result = _result(contract, seen, clauses, hazard)

@@ -22,12 +22,20 @@ def judge_key(seen: Seen) -> Verdict:
     """Judge whether each device's first buffer is kept under the contract's key."""
     if not seen.kept_first:
         return _explain_not_kept(seen)
-    for step in seen.firsts:
+    for step in seen.steps:
         wanted = seen.contract.key_on(step.plan.device)
-        if step.new and not step.took_other_key and rank_of_key(step.new.key, wanted) is None:
-            return _explain_other_key([step.new], wanted)
+        kept = _under_other_keys(step, wanted)
+        if kept:
+            return _explain_other_key(kept, wanted)
     wanted = seen.contract.key_on(seen.steps[0].plan.device)
     return None if seen.first else _explain_other_key(seen.kept_first, wanted)
+
+
+def _under_other_keys(step: SeenStep, wanted: object) -> Sequence[Buffer]:
+    """Return what is meant to be the step's buffer, but is kept under a key of another kind."""
+    if step.new is None or step.took_other_key:
+        return step.lookalikes if step.new is None and step.before is None else ()
+    return [step.new] if rank_of_key(step.new.key, wanted) is None else ()
 
 
 def _explain_other_key(kept: Sequence[Buffer], wanted: object) -> Finding:
@@ -69,7 +77,7 @@ def judge_one_per_device(seen: Seen) -> Verdict:
     if seen.first is None:
         return NOT_FOUND
     if step.new is None:
-        return _explain_shared(seen, step)
+        return NOT_FOUND if step.lookalikes else _explain_shared(seen, step)
     return _explain_displaced(seen, step, step.new) if step.took_other_key else None
 
 

@@ -117,5 +117,5 @@ def _explain_shrinking(step: SeenStep, new: Buffer, before: Buffer) -> Finding:
         f"{made.function} replaces {show_key(new.key)} of {bytes_in_words(before.bytes)} by one of"
         f" {bytes_in_words(new.bytes)} in {step.plan}.",
         "Sizes that alternate then allocate on every call.",
-        "Compare with < rather than != when deciding whether to allocate.",
+        "Allocate again only when the kept buffer is too small: compare with <, not with !=.",
     )

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pytest_sm120.contracts.keys import rank_of_key
-from pytest_sm120.contracts.scratch import Scratch, show_key
+from pytest_sm120.contracts.scratch import Scratch, Shape, show_key
 from pytest_sm120.contracts.steps import Driven, DrivenStep, PlannedStep
+from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.recorder.records import (
     Allocation,
     Call,
@@ -17,7 +18,6 @@ from pytest_sm120.recorder.records import (
     Record,
     TensorView,
 )
-from pytest_sm120.recorder.recording import Recording
 
 KeysByStorage = Mapping[int, list[object]]
 
@@ -67,6 +67,8 @@ class SeenStep:
     before: Buffer | None
     #: Whether the new buffer was kept under the key of the other device.
     took_other_key: bool = False
+    #: Where there is no new buffer: those that are like it, but kept under keys of another kind.
+    lookalikes: tuple[Buffer, ...] = ()
 
     @property
     def name(self) -> str:
@@ -155,16 +157,19 @@ def look_at(
     missing: Mapping[str, str] = MappingProxyType({}),
 ) -> Seen:
     """Find the contract's buffer in each driven step; ``missing`` says why others were not."""
+    if not driven.steps:
+        return Seen(contract, (), (), missing)
     keys = _keys_by_storage(recording)
-    kept_first = _kept_in(driven.steps[0], keys) if driven.steps else []
-    finder = _Finder(contract, kept_first, driven.steps)
+    kept_first = _kept_in(driven.steps[0], keys)
+    finder = _Finder(contract, kept_first, driven.steps[0].plan)
     held: dict[str, Buffer] = {}
     steps: list[SeenStep] = []
     for step in driven.steps:
         device = step.plan.device
-        new, foreign = finder.find(_kept_in(step, keys), device)
-        records = tuple(step.step.records())
-        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign))
+        kept, records = _kept_in(step, keys), tuple(step.step.records())
+        new, foreign = finder.find(kept, step.plan)
+        alike = () if new else finder.find_lookalikes(kept, step.plan)
+        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign, alike))
         if new is not None:
             held[device] = new
     return Seen(contract, tuple(steps), tuple(kept_first), missing)
@@ -190,23 +195,36 @@ def _kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
 class _Finder:
     """Knows under which keys the buffer of a device is looked for, the contract's own first."""
 
-    def __init__(
-        self, contract: Scratch, kept_first: Sequence[Buffer], steps: Sequence[DrivenStep]
-    ) -> None:
+    def __init__(self, contract: Scratch, kept_first: Sequence[Buffer], home: PlannedStep) -> None:
         self._contract = contract
-        self._home = steps[0].plan.device if steps else ""
+        self._home = home.device
         self._stand_in: object = None
-        if self.find(kept_first, self._home)[0] is None:
-            self._stand_in = _most_similar(contract, kept_first, steps)
+        if self.find(kept_first, home)[0] is None:
+            self._stand_in = _stand_in_key(kept_first, self._wanted_by(home))
 
-    def find(self, kept: Sequence[Buffer], device: str) -> tuple[Buffer | None, bool]:
+    def find(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer | None, bool]:
         """Return the buffer, and whether it lies under a key of the other device."""
-        own = self._keys_on(device)
+        own = self._keys_on(plan.device)
         for key in [*own, *self._keys_on(self._home)]:
-            found = _best_match(kept, key)
+            found = _best_match(kept, key, self._wanted_by(plan))
             if found is not None:
-                return found, key not in own or (device != self._home and self._is_shared())
+                foreign = plan.device != self._home and self._is_shared()
+                return found, foreign or key not in own
         return None, False
+
+    def find_lookalikes(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer, ...]:
+        """Return the kept buffers that have all the properties and lie on the call's device."""
+        wanted = self._wanted_by(plan)
+        return tuple(
+            each
+            for each in kept
+            if each.allocation.dtype == wanted.dtype
+            and wanted.shape in (None, each.allocation.shape)
+            and each.allocation.device == plan.device
+        )
+
+    def _wanted_by(self, plan: PlannedStep) -> _Wanted:
+        return _Wanted(self._contract.dtype_name, self._contract.shape_at(plan.size))
 
     def _keys_on(self, device: str) -> list[object]:
         wanted = self._contract.key_on(device)
@@ -225,22 +243,29 @@ def _moved(key: object, home: str, device: str) -> object:
     return tuple(_moved(part, home, device) for part in key) if isinstance(key, tuple) else key
 
 
-def _best_match(kept: Sequence[Buffer], key: object) -> Buffer | None:
+def _best_match(kept: Sequence[Buffer], key: object, wanted: _Wanted) -> Buffer | None:
     ranked = [(rank_of_key(buffer.key, key), buffer) for buffer in kept]
-    for wanted in (0, 1):
-        fitting = [buffer for rank, buffer in ranked if rank == wanted]
-        if fitting:
-            # The last one is what the call left behind.
-            return fitting[-1]
-    return None
+    exact = [buffer for rank, buffer in ranked if rank == 0]
+    # Several buffers may be kept in one object under the key; its name does not tell them apart.
+    inside = wanted.choose([buffer for rank, buffer in ranked if rank == 1])
+    # The last one is what the call left behind.
+    return next(reversed(exact or inside), None)
 
 
-def _most_similar(contract: Scratch, kept: Sequence[Buffer], steps: Sequence[DrivenStep]) -> object:
+@dataclass(frozen=True)
+class _Wanted:
+    """The properties that tell the contract's buffer from others."""
+
+    dtype: str
+    shape: Shape | None
+
+    def choose(self, kept: Sequence[Buffer]) -> list[Buffer]:
+        """Return those that have the properties; one that none of them has does not choose."""
+        alike = [each for each in kept if each.allocation.dtype == self.dtype] or list(kept)
+        return [each for each in alike if each.allocation.shape == self.shape] or alike
+
+
+def _stand_in_key(kept: Sequence[Buffer], wanted: _Wanted) -> object:
     """Return the key of the one kept buffer that could be meant, else None."""
-    made = [buffer.allocation for buffer in kept]
-    shape = contract.shape_at(steps[0].plan.size) if steps else None
-    # A property that none of them has does not choose.
-    alike = [each for each in made if each.dtype == contract.dtype_name] or made
-    alike = [each for each in alike if each.shape == shape] or alike
-    keys = [buffer.key for buffer in kept if buffer.allocation in alike]
-    return keys[0] if len({each.order for each in alike}) == 1 else None
+    alike = wanted.choose(kept)
+    return alike[0].key if len({each.allocation.order for each in alike}) == 1 else None

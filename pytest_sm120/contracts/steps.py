@@ -107,13 +107,13 @@ def _refuse_wrong_sizes(sizes: Sequence[int]) -> None:
 
 
 def _normalise_devices(devices: Sequence[str]) -> list[str]:
-    known = [_normalise_device(device) for device in devices]
-    if isinstance(devices, str) or not 1 <= len(known) <= 2:
+    if isinstance(devices, str) or not 1 <= len(devices) <= 2:
         raise UsageError(
             f"devices={devices!r} does not name one or two devices.",
             limit="The second device is where a buffer of its own is looked for.",
             remedy=f"Pass e.g. devices={list(DEFAULT_DEVICES)!r}, or one device in a list.",
         )
+    known = [_normalise_device(device) for device in devices]
     if len(set(known)) < len(known):
         raise UsageError(
             f"devices={list(devices)!r} names {known[0]} twice.",
