@@ -35,6 +35,7 @@ class constexpr:  # noqa: N801  # the name under which code under test knows it
         return hash(self.value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call what is inside."""
         return self.value(*args, **kwargs)
 
 
