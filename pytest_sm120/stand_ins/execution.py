@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pytest_sm120.arch import DEFAULT_ARCH, Arch
 from pytest_sm120.recorder.recording import Recording
+from pytest_sm120.tensors.dtypes import DTYPES, DType
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Execution:
     capturing: bool = False
     #: Index of the current CUDA device.
     device_index: int = 0
+    #: What ``torch.set_default_dtype`` set.
+    default_dtype: DType = DTYPES["float32"]
+    #: Number of the current stream of the current device; 0 is the default stream.
+    stream: int = 0
     #: Everything that was assumed since the last load began.
     assumptions: list[Assumption] = field(default_factory=list)
     #: Objects given with ``provide=``, by dotted name.

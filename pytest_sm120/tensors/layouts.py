@@ -104,3 +104,73 @@ def element_offsets(shape: Shape, strides: Shape, offset: int) -> list[int]:
     for size, stride in zip(shape, strides, strict=True):
         offsets = [start + step * stride for start in offsets for step in range(size)]
     return offsets
+
+
+def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return whether every element has its own place and no place in between is left out."""
+    expected = 1
+    for stride, size in sorted(zip(strides, shape, strict=True)):
+        if size == 0:
+            return True
+        if size != 1:
+            if stride != expected:
+                return False
+            expected *= size
+    return True
+
+
+def may_overlap_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return whether two indices surely name one place: a dimension that does not advance."""
+    return 0 not in shape and any(
+        stride == 0 and size > 1 for size, stride in zip(shape, strides, strict=True)
+    )
+
+
+def broadcast_strides(shape: Shape, strides: Shape, wanted: Shape) -> Shape:
+    """Return the strides with which a view is read as if it had the wanted, larger shape."""
+    missing = len(wanted) - len(shape)
+    own = (
+        0 if size == 1 and size != target else stride
+        for size, stride, target in zip(shape, strides, wanted[missing:], strict=True)
+    )
+    return (0,) * missing + tuple(own)
+
+
+def result_strides(shape: Shape, operands: Sequence[Shape]) -> Shape:
+    """Return the strides that torch gives to a new tensor computed from these operands.
+
+    ``operands`` holds the strides of each operand broadcast to ``shape``. The rule is that of
+    torch's TensorIterator: the order of dimensions follows the first operand that has one.
+    """
+    order = list(range(len(shape)))[::-1]
+    for position in range(1, len(order)):
+        moving = position
+        for earlier in range(position - 1, -1, -1):
+            comparison = _compare_dimensions(order[earlier], order[moving], shape, operands)
+            if comparison < 0:
+                break
+            if comparison > 0:
+                order[earlier], order[moving] = order[moving], order[earlier]
+                moving = earlier
+    return _strides_in_order(shape, order)
+
+
+def _compare_dimensions(first: int, second: int, shape: Shape, operands: Sequence[Shape]) -> int:
+    """Return 1 when the first dimension belongs outside the second, -1 inside, 0 for either."""
+    for strides in operands:
+        if 0 in (strides[first], strides[second]):
+            continue
+        if strides[first] != strides[second]:
+            return -1 if strides[first] < strides[second] else 1
+        if shape[first] > shape[second]:
+            return 1
+    return 0
+
+
+def _strides_in_order(shape: Shape, order: Sequence[int]) -> Shape:
+    strides = [0] * len(shape)
+    step = 1
+    for dimension in order:
+        strides[dimension] = step
+        step *= max(shape[dimension], 1)
+    return tuple(strides)

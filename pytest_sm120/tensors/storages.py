@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from math import copysign
 from typing import Union
 
 from pytest_sm120.tensors.devices import Device
@@ -21,6 +22,24 @@ class Uniform:
 
     value: Number
     dtype: DType
+
+    def as_dtype(self, dtype: DType) -> Uniform | None:
+        """Return the same bytes seen as another dtype, or None when that is not known."""
+        if self.dtype is dtype:
+            return self
+        # All bits zero is zero in every format but e8m0, where it is 2**-127.
+        zero_bits = self.value == 0 and not _is_minus_zero(self.value)
+        if not zero_bits or "float8_e8m0fnu" in (dtype.name, self.dtype.name):
+            return None
+        return Uniform(_ZEROS[dtype.kind], dtype)
+
+
+_ZEROS: dict[str, Number] = {"bool": False, "uint": 0, "int": 0, "float": 0.0, "complex": 0j}
+
+
+def _is_minus_zero(value: Number) -> bool:
+    number = complex(value)
+    return copysign(1.0, number.real) < 0 or copysign(1.0, number.imag) < 0
 
 
 @dataclass
@@ -52,8 +71,8 @@ class Storage:
         """Return the values at these element offsets, or None when one of them is not known."""
         contents = self.contents
         if isinstance(contents, Uniform):
-            known = contents.dtype is dtype or contents.value == 0
-            return [contents.value] * len(offsets) if known else None
+            seen = contents.as_dtype(dtype)
+            return None if seen is None else [seen.value] * len(offsets)
         if contents is None or contents.dtype is not dtype:
             return None
         return [contents.values[offset] for offset in offsets]

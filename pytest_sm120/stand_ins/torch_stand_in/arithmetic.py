@@ -1,0 +1,280 @@
+"""One element of each elementwise operation, on Python numbers, with torch's corner cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+def _copy_nan(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Let NaN and infinities through functions that only round."""
+
+    def applied(value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            return value
+        return float(function(value)) if isinstance(value, float) else function(value)
+
+    return applied
+
+
+floor = _copy_nan(math.floor)
+ceil = _copy_nan(math.ceil)
+trunc = _copy_nan(math.trunc)
+
+
+def negative(value: Any) -> Any:
+    """Return the negative."""
+    return -value
+
+
+def sign(value: Any) -> Any:
+    """Return -1, 0 or 1; 0 for NaN."""
+    return (value > 0) - (value < 0)
+
+
+def relu(value: Any) -> Any:
+    """Return the value, 0 for a negative one; NaN stays."""
+    return 0 if value < 0 else value
+
+
+def invert(value: Any) -> Any:
+    """Return the value with all bits flipped; the opposite of a bool."""
+    return not value if isinstance(value, bool) else ~value
+
+
+def square(value: Any) -> Any:
+    """Return the square."""
+    return value * value
+
+
+def _log(value: float) -> float:
+    return -math.inf if value == 0 else math.log(value)
+
+
+def _log2(value: float) -> float:
+    return -math.inf if value == 0 else math.log2(value)
+
+
+def _sigmoid(value: float) -> float:
+    return 1 / (1 + math.exp(-value))
+
+
+def _silent(function: Callable[[float], float]) -> Callable[[Any], Any]:
+    """Answer NaN where Python raises for a real number outside the function's domain."""
+
+    def applied(value: Any) -> Any:
+        if isinstance(value, complex):
+            raise ArithmeticError("complex functions are not followed")
+        try:
+            return function(value)
+        except OverflowError:
+            raise
+        except ValueError:
+            return math.nan
+
+    return applied
+
+
+#: Functions whose result is a floating-point number also for integers.
+FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: _silent(function)
+    for name, function in {
+        "exp": math.exp,
+        "exp2": lambda value: 2.0**value,
+        "expm1": math.expm1,
+        "log": _log,
+        "log2": _log2,
+        "log1p": math.log1p,
+        "sqrt": math.sqrt,
+        "rsqrt": lambda value: divide(1.0, math.sqrt(value)),
+        "reciprocal": lambda value: divide(1.0, value),
+        "sigmoid": _sigmoid,
+        "tanh": math.tanh,
+        "sin": math.sin,
+        "cos": math.cos,
+        "erf": math.erf,
+    }.items()
+}
+
+
+def isnan(value: Any) -> bool:
+    """Return whether it is not a number."""
+    return bool(value != value)
+
+
+def isinf(value: Any) -> bool:
+    """Return whether it is an infinity."""
+    return not isnan(value) and isnan(value - value)
+
+
+def isfinite(value: Any) -> bool:
+    """Return whether it is neither an infinity nor not a number."""
+    return not isnan(value - value)
+
+
+def logical_not(value: Any) -> bool:
+    """Return whether it is zero."""
+    return not value
+
+
+def add(first: Any, second: Any) -> Any:
+    """Return the sum; of bools, whether one is true."""
+    return first + second
+
+
+def sub(first: Any, second: Any) -> Any:
+    """Return the difference."""
+    return first - second
+
+
+def mul(first: Any, second: Any) -> Any:
+    """Return the product."""
+    return first * second
+
+
+def maximum(first: Any, second: Any) -> Any:
+    """Return the larger one, or NaN when one is."""
+    return first if isnan(first) or first > second else second
+
+
+def minimum(first: Any, second: Any) -> Any:
+    """Return the smaller one, or NaN when one is."""
+    return first if isnan(first) or first < second else second
+
+
+def fmax(first: Any, second: Any) -> Any:
+    """Return the larger one, the number when one is NaN."""
+    return first if isnan(second) or first > second else second
+
+
+def fmin(first: Any, second: Any) -> Any:
+    """Return the smaller one, the number when one is NaN."""
+    return first if isnan(second) or first < second else second
+
+
+def divide(first: Any, second: Any) -> Any:
+    """Return the quotient; by zero, an infinity or NaN."""
+    if second:
+        return first / second
+    if first == 0 or isnan(first):
+        return math.nan
+    return math.copysign(math.inf, first) * math.copysign(1.0, second)
+
+
+def floor_divide(first: Any, second: Any) -> Any:
+    """Return the quotient rounded down; ArithmeticError by zero."""
+    return first // second
+
+
+def truncate_divide(first: Any, second: Any) -> Any:
+    """Return the quotient rounded towards zero; ArithmeticError by zero."""
+    quotient = abs(first) // abs(second)
+    return quotient if (first < 0) == (second < 0) else -quotient
+
+
+def remainder(first: Any, second: Any) -> Any:
+    """Return the remainder with the divisor's sign; ArithmeticError by zero."""
+    return first % second
+
+
+def fmod(first: Any, second: Any) -> Any:
+    """Return the remainder with the dividend's sign."""
+    if isinstance(first, float):
+        return math.fmod(first, second)
+    return abs(first) % abs(second) * (-1 if first < 0 else 1)
+
+
+def power(first: Any, second: Any) -> Any:
+    """Return the power; ArithmeticError where it is no real number or not followed."""
+    if isinstance(first, int) and second < 0:
+        raise ArithmeticError("negative integer powers are not followed")
+    result = first**second
+    if isinstance(result, complex):
+        raise ArithmeticError("complex powers are not followed")
+    return result
+
+
+def and_(first: Any, second: Any) -> Any:
+    """Return the bits that both have."""
+    return first & second
+
+
+def or_(first: Any, second: Any) -> Any:
+    """Return the bits that one has."""
+    return first | second
+
+
+def xor(first: Any, second: Any) -> Any:
+    """Return the bits in which they differ."""
+    return first ^ second
+
+
+def left_shift(first: int, second: int) -> int:
+    """Return the bits moved up; ValueError for a negative distance."""
+    return first << second
+
+
+def right_shift(first: int, second: int) -> int:
+    """Return the bits moved down; ValueError for a negative distance."""
+    return first >> second
+
+
+def atan2(first: float, second: float) -> float:
+    """Return the angle of the point (second, first)."""
+    return math.atan2(first, second)
+
+
+def logaddexp(first: float, second: float) -> float:
+    """Return log(exp(first) + exp(second))."""
+    larger: float
+    smaller: float
+    larger, smaller = maximum(first, second), minimum(first, second)
+    if math.isinf(larger):
+        return larger
+    return larger + math.log1p(math.exp(smaller - larger))
+
+
+def eq(first: Any, second: Any) -> bool:
+    """Return whether both are equal."""
+    return bool(first == second)
+
+
+def ne(first: Any, second: Any) -> bool:
+    """Return whether both differ."""
+    return bool(first != second)
+
+
+def lt(first: Any, second: Any) -> bool:
+    """Return whether the first is smaller."""
+    return bool(first < second)
+
+
+def le(first: Any, second: Any) -> bool:
+    """Return whether the first is not larger."""
+    return bool(first <= second)
+
+
+def gt(first: Any, second: Any) -> bool:
+    """Return whether the first is larger."""
+    return bool(first > second)
+
+
+def ge(first: Any, second: Any) -> bool:
+    """Return whether the first is not smaller."""
+    return bool(first >= second)
+
+
+def logical_and(first: Any, second: Any) -> bool:
+    """Return whether neither is zero."""
+    return bool(first) and bool(second)
+
+
+def logical_or(first: Any, second: Any) -> bool:
+    """Return whether one is not zero."""
+    return bool(first) or bool(second)
+
+
+def logical_xor(first: Any, second: Any) -> bool:
+    """Return whether exactly one is not zero."""
+    return bool(first) != bool(second)

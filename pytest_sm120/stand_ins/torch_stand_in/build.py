@@ -1,0 +1,88 @@
+"""Builds the modules that stand in for torch during one test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.torch_stand_in import custom_ops, streams
+from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
+from pytest_sm120.stand_ins.torch_stand_in.namespace import BOUND, CONSTANTS, bind
+
+MakeGhost = Callable[[str], object]
+
+#: The modelled modules, parents before their children.
+MODULES = (*CONSTANTS,)
+
+
+class StandInModule(ModuleType):
+    """A module whose attributes are looked up when they are asked for."""
+
+    def __init__(self, name: str, find: Callable[[str, str], Any]) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []
+        self.__spec__ = ModuleSpec(name, None, is_package=True)
+        self.__dict__["_find"] = find
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.__dict__["_find"](self.__name__, name)
+        self.__dict__[name] = found
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *CONSTANTS[self.__name__], *BOUND.get(self.__name__, ())})
+
+
+def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, ModuleType]:
+    """Return the modelled modules by dotted name, linked to each other.
+
+    What torch has and this stand-in does not model is ``make_ghost(dotted_name)``; what torch does
+    not have raises AttributeError, as in a module.
+    """
+    own = _bound_objects(execution, make_ghost)
+
+    def find(module: str, name: str) -> Any:
+        dotted = f"{module}.{name}"
+        if dotted in own:
+            return own[dotted]()
+        if name in CONSTANTS[module]:
+            return CONSTANTS[module][name]
+        if name in BOUND.get(module, ()):
+            return bind(BOUND[module][name], execution)
+        if torch_has(module, name):
+            return make_ghost(dotted)
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+
+    modules: dict[str, ModuleType] = {name: StandInModule(name, find) for name in MODULES}
+    for name, module in modules.items():
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(modules[parent], child, module)
+    own["torch.get_device_module"] = lambda: _device_module_finder(modules)
+    return modules
+
+
+def _bound_objects(execution: Execution, make_ghost: MakeGhost) -> dict[str, Callable[[], Any]]:
+    """Return what makes each object that belongs to one build, by dotted name."""
+    operators = custom_ops.Operators(make_ghost)
+    library = custom_ops.library_class(operators)
+    return {
+        "torch.ops": lambda: operators,
+        "torch.library.Library": lambda: library,
+        "torch.library.custom_op": lambda: bind(custom_ops.custom_op, operators),
+        "torch.library.impl": lambda: bind(custom_ops.impl, operators),
+        "torch.library.define": lambda: bind(custom_ops.define, operators),
+        "torch.cuda.CUDAGraph": lambda: streams.graph_class(execution),
+    }
+
+
+def _device_module_finder(modules: dict[str, ModuleType]) -> Callable[..., Any]:
+    def get_device_module(device: Any = None) -> Any:
+        """Return the module of the device's type."""
+        kind = getattr(device, "type", str(device or "cuda").partition(":")[0])
+        return getattr(modules["torch"], kind)
+
+    return get_device_module

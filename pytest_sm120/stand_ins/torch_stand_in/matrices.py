@@ -1,0 +1,191 @@
+"""Products of matrices; their values are not followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
+from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
+from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
+from pytest_sm120.tensors.layouts import broadcast_shapes
+
+# How torch's messages spell these dtypes in products of matrices.
+_C_NAMES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16", "int32": "int", "int64": "int64_t", "int8": "signed char",
+    "uint8": "unsigned char", "int16": "short", "bool": "bool",
+}  # fmt: skip
+
+
+def _check(name: str, first: Any, second: Any) -> None:
+    for operand in (first, second):
+        if not isinstance(operand, Tensor):
+            refuse_foreign(operand)
+            raise TypeError(
+                f"{name}(): argument 'mat2' must be Tensor, not {type(operand).__name__}"
+            )
+    common_device((first, second))
+    if first.dtype is not second.dtype:
+        left, right = (_C_NAMES.get(t.dtype.name, t.dtype.name) for t in (first, second))
+        if name == "dot":
+            raise RuntimeError(
+                "dot : expected both vectors to have same dtype, but found "
+                f"{scalar_type_name(first.dtype)} and {scalar_type_name(second.dtype)}"
+            )
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {left} != {right}")
+
+
+def mm(input: Tensor, mat2: Tensor) -> Computed:
+    """Return the product of two matrices."""
+    for name, matrix in (("self", input), ("mat2", mat2)):
+        if isinstance(matrix, Tensor) and matrix.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix")
+    if isinstance(mat2, Tensor) and input.shape[1] != mat2.shape[0]:
+        raise RuntimeError(_wrong_inner(input, mat2))
+    _check("mm", input, mat2)
+    return Computed(input, (input.shape[0], mat2.shape[1]), input.dtype)
+
+
+def _wrong_inner(first: Tensor, second: Tensor) -> str:
+    left = f"{first.shape[:-1].numel()}x{first.shape[-1]}"
+    return (
+        f"mat1 and mat2 shapes cannot be multiplied ({left} and "
+        f"{second.shape[0]}x{second.shape[1]})"
+    )
+
+
+def bmm(input: Tensor, mat2: Tensor) -> Computed:
+    """Return the products of two batches of matrices."""
+    for name, batch in (("batch1", input), ("batch2", mat2)):
+        if isinstance(batch, Tensor) and batch.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{input.shape[0]}, {input.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
+    _check("bmm", input, mat2)
+    return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype)
+
+
+def matmul(input: Tensor, other: Tensor) -> Computed:
+    """Return the product: of vectors, matrices or batches of matrices."""
+    _check("matmul", input, other)
+    if not input.ndim or not other.ndim:
+        raise RuntimeError(
+            "both arguments to matmul need to be at least 1D, but they are "
+            f"{input.ndim}D and {other.ndim}D"
+        )
+    rows = input.shape[:-1][-1:]
+    columns = other.shape[-1:] if other.ndim > 1 else ()
+    inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
+    if input.shape[-1] != inner:
+        raise RuntimeError(_wrong_inner_of_matmul(input, other))
+    batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
+    if batch is None:
+        raise RuntimeError(_wrong_batch(input, other))
+    return Computed(input, (*batch, *rows, *columns), input.dtype)
+
+
+def _wrong_inner_of_matmul(first: Tensor, second: Tensor) -> str:
+    if first.ndim == 1 and second.ndim == 1:
+        return (
+            "inconsistent tensor size, expected tensor "
+            f"[{first.shape[0]}] and src [{second.shape[0]}] to have the same number of elements, "
+            f"but got {first.shape[0]} and {second.shape[0]} elements respectively"
+        )
+    if second.ndim == 2 and first.ndim > 1:
+        return _wrong_inner(first, second)
+    return f"size mismatch, got input ({list(first.shape)}), other ({list(second.shape)})"
+
+
+def _wrong_batch(first: Tensor, second: Tensor) -> str:
+    left, right = first.shape[:-2], second.shape[:-2]
+    for back in range(1, min(len(left), len(right)) + 1):
+        a, b = left[-back], right[-back]
+        if a != b and 1 not in (a, b):
+            position = max(len(left), len(right)) - back
+            return (
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                f"non-singleton dimension {position}"
+            )
+    raise AssertionError("the batches fit")
+
+
+def einsum(equation: str, *operands: Any) -> Computed:
+    """Return what an Einstein summation of single letters makes of the operands' shapes."""
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    text = equation.replace(" ", "")
+    if "..." in text or not isinstance(equation, str):
+        raise unknown_operation("torch.einsum with an ellipsis or sublists")
+    left, arrow, right = text.partition("->")
+    names = left.split(",")
+    if len(names) != len(operands):
+        raise RuntimeError(
+            "einsum(): fewer operands were provided than specified in the equation"
+            if len(names) > len(operands)
+            else "einsum(): more operands were provided than specified in the equation"
+        )
+    for operand in operands[1:]:
+        _check("einsum", operands[0], operand)
+    sizes = _letter_sizes(names, operands)
+    if not arrow:
+        letters = left.replace(",", "")
+        right = "".join(sorted(letter for letter in sizes if letters.count(letter) == 1))
+    for letter in right:
+        if letter not in sizes:
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any "
+                "input operand"
+            )
+    source: Tensor = operands[0]
+    return Computed(source, [sizes[letter] for letter in right], source.dtype)
+
+
+def _letter_sizes(names: list[str], operands: tuple[Any, ...]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for position, (letters, operand) in enumerate(zip(names, operands, strict=True)):
+        if len(letters) != operand.ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(letters)}) does not "
+                f"match the number of dimensions ({operand.ndim}) for operand {position} and no "
+                "ellipsis was given"
+            )
+        for letter, size in zip(letters, operand.shape, strict=True):
+            seen = sizes.setdefault(letter, size)
+            if seen != size and 1 not in (seen, size):
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {size} for operand {position} which "
+                    f"does not broadcast with previously seen size {seen}"
+                )
+            sizes[letter] = max(seen, size) if 0 not in (seen, size) else 0
+    return sizes
+
+
+def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
+    """Return input times the transposed weight, plus the bias."""
+    _check("linear", input, weight)
+    if weight.ndim != 2:
+        raise unknown_operation("torch.nn.functional.linear with a weight that is no matrix")
+    if input.shape[-1:] != weight.shape[1:]:
+        rows = f"{input.shape[:-1].numel()}x{input.shape[-1]}"
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows} and "
+            f"{weight.shape[1]}x{weight.shape[0]})"
+        )
+    return Computed(input, (*input.shape[:-1], weight.shape[0]), input.dtype)
+
+
+#: The rows of every operation in this module.
+MATRICES = (
+    computing("mm", mm),
+    computing("bmm", bmm),
+    computing("matmul", matmul),
+    computing("einsum", einsum, method=False, takes_list=True),
+)
+
+#: ``torch.nn.functional.linear``.
+LINEAR = computing("linear", linear, method=False)

@@ -1,0 +1,134 @@
+"""What an operation is: one row gives torch.x, Tensor.x and Tensor.x_."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.memory import (
+    Known,
+    allocate,
+    write_in_place,
+)
+from pytest_sm120.stand_ins.torch_stand_in.promotion import can_cast
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
+from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
+from pytest_sm120.tensors.devices import Device
+from pytest_sm120.tensors.dtypes import DType
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The result of an operation before it has memory."""
+
+    #: The tensor whose execution the result belongs to.
+    source: Tensor
+    shape: Sequence[int]
+    dtype: DType
+    known: Known = None
+    #: Row-major unless given.
+    strides: Sequence[int] | None = None
+    #: Whether gradients flow through it.
+    differentiable: bool = True
+    #: The source's device unless given.
+    device: Device | None = None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row of a table of operations.
+
+    ``run`` takes the name under which a reader would look for the call, e.g. ``"torch.cat"``, and
+    the caller's arguments.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    #: Whether ``torch.name`` exists.
+    function: bool = True
+    #: Whether ``Tensor.name`` exists.
+    method: bool = True
+    #: For ``Tensor.name_``: computes the result that is written back.
+    in_place: Callable[..., Computed] | None = None
+    #: Whether the first argument of ``torch.name`` is a list or a number rather than a tensor.
+    takes_list: bool = False
+
+
+def computing(
+    name: str,
+    compute: Callable[..., Any],
+    *,
+    function: bool = True,
+    method: bool = True,
+    in_place: bool = False,
+    takes_list: bool = False,
+) -> Operation:
+    """Return the row of an operation whose results always get memory of their own."""
+
+    def run(call: str, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = compute(*args, **kwargs)
+        return materialize(call, result) if out is None else write_out(name, result, out)
+
+    return Operation(name, run, function, method, compute if in_place else None, takes_list)
+
+
+def materialize(call: str, result: Any) -> Any:
+    """Return the tensor of a Computed, or the tuple of tensors of a tuple of them."""
+    if isinstance(result, tuple):
+        made = [materialize(call, part) for part in result]
+        return type(result)(*made) if hasattr(result, "_fields") else tuple(made)
+    if not isinstance(result, Computed):
+        return result
+    source = result.source
+    tensor = allocate(
+        Tensor,
+        source._execution,
+        call,
+        result.shape,
+        result.dtype,
+        result.device or source.device,
+        strides=result.strides,
+        known=result.known,
+    )
+    tensor._requires_grad = flows(result)
+    tensor._leaf = not tensor._requires_grad
+    return tensor
+
+
+def flows(result: Computed) -> bool:
+    """Return whether the result needs a gradient because its source does."""
+    execution = result.source._execution
+    enabled = execution.grad_enabled and not execution.inference
+    return (
+        result.differentiable
+        and enabled
+        and result.source._requires_grad
+        and result.dtype.kind in ("float", "complex")
+    )
+
+
+def write_out(name: str, result: Computed, out: Any) -> Any:
+    """Write a result into the tensor given as ``out=``."""
+    if not isinstance(result, Computed) or not isinstance(out, Tensor):
+        raise unknown_operation(f"torch.{name}(..., out=...) with these arguments")
+    if tuple(result.shape) != tuple(out.shape):
+        raise unknown_operation(f"torch.{name}(..., out=...) with an out of another shape")
+    return write_back(out, name, result)
+
+
+def write_back(tensor: Tensor, op: str, result: Computed) -> Tensor:
+    """Write the result of an in-place operation into its tensor."""
+    if tuple(result.shape) != tuple(tensor.shape):
+        raise RuntimeError(
+            f"output with shape {list(tensor.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
+        )
+    if not can_cast(result.dtype, tensor.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type_name(result.dtype)} can't be cast to the desired output "
+            f"type {scalar_type_name(tensor.dtype)}"
+        )
+    write_in_place(tensor, op, result.known)
+    return tensor

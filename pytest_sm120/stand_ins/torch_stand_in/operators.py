@@ -1,0 +1,50 @@
+"""Python's operators on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
+
+_BINARY = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "pow", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+ 
+}  # fmt: skip
+
+_IN_PLACE = {"sub", "mul", "add", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"}
+
+#: The method behind each operator: ``"__radd__"`` runs ``add`` with the operands exchanged.
+OPERATORS = {
+    **{f"__{name}__": method for name, method in _BINARY.items()},
+    **{f"__r{name}__": method for name, method in _BINARY.items()},
+    **{f"__i{name}__": f"{_BINARY[name]}_" for name in (*_IN_PLACE, "lshift", "rshift")},
+    **{f"__{name}__": name for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs")},
+    "__invert__": "bitwise_not",
+}
+
+_UNARY = ("__neg__", "__abs__", "__invert__")
+
+
+def make_operator(dunder: str, name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function behind one operator; ``run`` is the operation's row.run."""
+    if dunder in _UNARY:
+        return lambda self: getattr(self, name)()
+
+    def operator(self: Tensor, other: Any) -> Any:
+        return getattr(self, name)(other) if _is_operand(other) else NotImplemented
+
+    def reversed_operator(self: Tensor, other: Any) -> Any:
+        return run(f"Tensor.{name}", other, self) if _is_operand(other) else NotImplemented
+
+    return reversed_operator if dunder.startswith("__r") and dunder != "__rshift__" else operator
+
+
+def _is_operand(other: object) -> bool:
+    if isinstance(other, (Tensor, bool, int, float, complex)):
+        return True
+    refuse_foreign(other)
+    return False

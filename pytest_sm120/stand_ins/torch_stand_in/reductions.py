@@ -1,0 +1,304 @@
+"""Operations that combine the elements along dimensions: sums, extremes, truths, running sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
+from typing import Any, NamedTuple
+
+from pytest_sm120.stand_ins.torch_stand_in import arithmetic
+from pytest_sm120.stand_ins.torch_stand_in.memory import Known, convert_known, known_values
+from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.pointwise import BINARY, apply_rule
+from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
+from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.layouts import contiguous_strides, element_offsets
+from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
+
+
+class Extremes(NamedTuple):
+    """What ``max``, ``min``, ``sort`` and ``topk`` along a dimension return."""
+
+    values: Any
+    indices: Any
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """One operation that leaves one element of each line along the reduced dimensions."""
+
+    name: str
+    #: Combines the elements of one line; None where values are not followed.
+    combine: Callable[[Sequence[Any]], Any] | None
+    #: ``"sum"``: integers and bool become int64; ``"mean"``: floating point only; ``"bool"``;
+    #: ``"keep"``.
+    kind: str
+
+
+def _reduced_shape(shape: Sequence[int], dimensions: Sequence[int], keepdim: bool) -> list[int]:
+    if keepdim:
+        return [1 if at in dimensions else size for at, size in enumerate(shape)]
+    return [size for at, size in enumerate(shape) if at not in dimensions]
+
+
+def lines_of(input: Tensor, dimensions: Sequence[int], dtype: DType) -> list[Sequence[Any]] | None:
+    """Return the known elements of each line along the dimensions, in the result's order."""
+    known: Known = known_values(input)
+    if known is None or input.numel() > LARGEST_FOLLOWED:
+        return None
+    values = convert_known(known, dtype)
+    if values is None:
+        return None
+    listed = [values.value] * input.numel() if isinstance(values, Uniform) else values
+    steps = contiguous_strides(input.shape)
+    rest = [at for at in range(input.ndim) if at not in dimensions]
+    starts = _offsets(input, rest, steps)
+    inside = _offsets(input, dimensions, steps)
+    return [[listed[start + step] for step in inside] for start in starts]
+
+
+def _offsets(input: Tensor, dimensions: Sequence[int], steps: Sequence[int]) -> list[int]:
+    sizes = tuple(input.shape[at] for at in dimensions)
+    return element_offsets(sizes, tuple(steps[at] for at in dimensions), 0)
+
+
+def _combine_lines(
+    rule: Reduction, input: Tensor, dimensions: Sequence[int], compute: DType, dtype: DType
+) -> Known:
+    lines = None if rule.combine is None else lines_of(input, dimensions, compute)
+    if lines is None or rule.combine is None:
+        return None
+    try:
+        return convert_known([rule.combine(line) for line in lines], dtype)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _dtypes(rule: Reduction, input: Tensor, dtype: DType | None) -> tuple[DType, DType]:
+    """Return in which dtype the elements are combined, and the result's dtype."""
+    own = input.dtype
+    if rule.kind == "bool":
+        return own, DTYPES["uint8" if own.name == "uint8" else "bool"]
+    if rule.kind == "mean":
+        wanted = dtype or own
+        if wanted.kind not in ("float", "complex"):
+            which = "Input" if dtype is None else "Optional"
+            raise RuntimeError(
+                "mean(): could not infer output dtype. Input dtype must be either a floating point "
+                f"or complex dtype. Got: {scalar_type_name(wanted)}"
+                if which == "Input"
+                else "mean(): could not infer output dtype. Optional dtype must be either a "
+                f"floating point or complex dtype. Got: {scalar_type_name(wanted)}"
+            )
+        return wanted, wanted
+    if rule.kind == "sum" and dtype is None and own.kind in ("bool", "int", "uint"):
+        return DTYPES["int64"], DTYPES["int64"]
+    return dtype or own, dtype or own
+
+
+def reduce(
+    rule: Reduction, input: Tensor, dim: Any, keepdim: bool, dtype: DType | None
+) -> Computed:
+    """Return the result of a reduction over the dimensions; None means all of them."""
+    dimensions = wrap_dimensions(dim, input.ndim)
+    compute, result = _dtypes(rule, input, dtype)
+    shape = _reduced_shape(input.shape, dimensions, keepdim)
+    known = _combine_lines(rule, input, dimensions, compute, result)
+    return Computed(input, shape, result, known)
+
+
+def _mean(line: Sequence[Any]) -> Any:
+    return arithmetic.divide(sum(line), len(line))
+
+
+SUM = Reduction("sum", sum, "sum")
+MEAN = Reduction("mean", _mean, "mean")
+PROD = Reduction("prod", prod, "sum")
+ANY = Reduction("any", any, "bool")
+ALL = Reduction("all", all, "bool")
+NOT_FOLLOWED = {name: Reduction(name, None, "keep") for name in ("amax", "amin", "logsumexp")}
+
+
+def _largest(line: Sequence[Any]) -> Any:
+    return next((value for value in line if arithmetic.isnan(value)), None) or max(line)
+
+
+def _smallest(line: Sequence[Any]) -> Any:
+    return next((value for value in line if arithmetic.isnan(value)), None) or min(line)
+
+
+EXTREMES = {"max": _largest, "min": _smallest}
+
+
+def sum_(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Computed:
+    """Return the sums."""
+    return reduce(SUM, input, dim, keepdim, dtype)
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Computed:
+    """Return the means; RuntimeError for integers."""
+    return reduce(MEAN, input, dim, keepdim, dtype)
+
+
+def prod_(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Computed:
+    """Return the products; over all elements or along one dimension."""
+    axis = None if dim is None else wrap_dimension(dim, input.ndim)
+    return reduce(PROD, input, axis, keepdim, dtype)
+
+
+def any_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
+    """Return whether one element is not zero."""
+    return reduce(ANY, input, dim, keepdim, None)
+
+
+def all_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
+    """Return whether every element is not zero."""
+    return reduce(ALL, input, dim, keepdim, None)
+
+
+def _reduction_of_extreme(name: str) -> Callable[..., Computed]:
+    def extreme(input: Tensor, dim: Any = (), keepdim: bool = False) -> Computed:
+        dimensions = wrap_dimensions(dim, input.ndim)
+        if input.numel() == 0:
+            _refuse_empty_lines(f"{name}()", input, dimensions, dim == ())
+        return reduce(Reduction(name, EXTREMES[name[1:]], "keep"), input, dim, keepdim, None)
+
+    extreme.__name__ = extreme.__qualname__ = name
+    return extreme
+
+
+def _refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool) -> None:
+    if unnamed:
+        raise IndexError(
+            f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    for dimension in dimensions:
+        if input.ndim and input.shape[dimension] == 0:
+            raise IndexError(f"{name}: Expected reduction dim {dimension} to have non-zero size.")
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    elementwise = next(rule for rule in BINARY if rule.name == f"{name}imum")
+
+    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        if isinstance(dim, Tensor) or other is not None:
+            return apply_rule(elementwise, (input, dim if other is None else other))
+        if dim is None:
+            return _over_everything(name, input)
+        axis = wrap_dimension(dim, input.ndim)
+        _refuse_empty_lines(f"{name}()", input, [axis], unnamed=False)
+        return Extremes(
+            reduce(Reduction(name, EXTREMES[name], "keep"), input, axis, keepdim, None),
+            position_of_extreme(name, input, axis, keepdim),
+        )
+
+    extreme.__name__ = extreme.__qualname__ = name
+    return extreme
+
+
+def _over_everything(name: str, input: Tensor) -> Computed:
+    if input.numel() == 0:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    return reduce(Reduction(name, EXTREMES[name], "keep"), input, None, False, None)
+
+
+def position_of_extreme(name: str, input: Tensor, dim: Any, keepdim: bool) -> Computed:
+    """Return the index of the first largest or smallest element of each line."""
+
+    def position(line: Sequence[Any]) -> int:
+        wanted = EXTREMES[name](line)
+        return next(at for at, value in enumerate(line) if value == wanted or wanted != wanted)
+
+    dimensions = wrap_dimensions(dim, input.ndim)
+    shape = _reduced_shape(input.shape, dimensions, keepdim)
+    lines = lines_of(input, dimensions, input.dtype)
+    followed = lines is not None and not any(map(_has_nan, lines))
+    known = [position(line) for line in lines or ()] if followed else None
+    return Computed(input, shape, DTYPES["int64"], known, differentiable=False)
+
+
+def _has_nan(line: Sequence[Any]) -> bool:
+    return any(map(arithmetic.isnan, line))
+
+
+def _argument(name: str) -> Callable[..., Computed]:
+    def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
+        if dim is None and input.numel() == 0:
+            raise IndexError(
+                f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            )
+        axis = None if dim is None else wrap_dimension(dim, input.ndim)
+        if axis is not None:
+            _refuse_empty_lines(f"arg{name}()", input, [axis], unnamed=False)
+        return position_of_extreme(name, input, axis, keepdim)
+
+    argument.__name__ = argument.__qualname__ = f"arg{name}"
+    return argument
+
+
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Computed:
+    """Return log(sum(exp(...)))."""
+    default = input._execution.default_dtype
+    dtype = default if input.dtype.kind in ("bool", "int", "uint") else input.dtype
+    return reduce(Reduction("logsumexp", _logsumexp, "keep"), input, dim, keepdim, dtype)
+
+
+def _logsumexp(line: Sequence[float]) -> float:
+    largest = max(line, default=-math.inf)
+    if math.isinf(largest):
+        return largest
+    return largest + math.log(sum(math.exp(value - largest) for value in line))
+
+
+def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Computed]:
+    def running(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
+        axis = wrap_dimension(dim, input.ndim)
+        compute, result = _dtypes(SUM, input, dtype)
+        lines = lines_of(input, [axis] if input.ndim else [], compute)
+        known = None if lines is None else _unlined(input, axis, [
+            list(accumulate(line, step)) for line in lines
+        ])  # fmt: skip
+        return Computed(input, input.shape, result, known)
+
+    running.__name__ = running.__qualname__ = name
+    return running
+
+
+def _unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> list[Number]:
+    """Return elements given line by line in row-major order of the tensor's shape."""
+    inner = prod(input.shape[axis + 1 :])
+    size = input.shape[axis] if input.ndim else 1
+    return [
+        lines[(place // (size * inner)) * inner + place % inner][place // inner % size]
+        for place in range(input.numel())
+    ]
+
+
+unlined = _unlined
+
+#: The rows of every operation in this module.
+REDUCTIONS = (
+    computing("sum", sum_),
+    computing("mean", mean),
+    computing("prod", prod_),
+    computing("any", any_),
+    computing("all", all_),
+    computing("amax", _reduction_of_extreme("amax")),
+    computing("amin", _reduction_of_extreme("amin")),
+    computing("max", _extreme("max")),
+    computing("min", _extreme("min")),
+    computing("argmax", _argument("max")),
+    computing("argmin", _argument("min")),
+    computing("logsumexp", logsumexp),
+    computing("cumsum", _running("cumsum", arithmetic.add), in_place=True),
+    computing("cumprod", _running("cumprod", arithmetic.mul), in_place=True),
+)

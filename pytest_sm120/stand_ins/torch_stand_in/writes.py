@@ -1,0 +1,121 @@
+"""Operations that write into memory that is there: zero_, fill_, copy_ and resizing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.memory import (
+    Known,
+    known_values,
+    record_allocation,
+    refuse_write,
+    write_in_place,
+)
+from pytest_sm120.stand_ins.torch_stand_in.size import Size, read_sizes, refuse_negative
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.values import broadcast_known, refuse_foreign
+from pytest_sm120.tensors.layouts import contiguous_strides, extent
+from pytest_sm120.tensors.storages import Number, Uniform
+
+
+def zero_(call: str, input: Tensor) -> Tensor:
+    """Set every element to 0 and return the tensor."""
+    write_in_place(input, "zero_", Uniform(0, input.dtype), 0)
+    return input
+
+
+def fill_(call: str, input: Tensor, value: Any) -> Tensor:
+    """Set every element to one value and return the tensor."""
+    write_number(input, "fill_", value)
+    return input
+
+
+def write_number(input: Tensor, op: str, value: Any) -> None:
+    """Set every element to a number, or to the value of a tensor with one element."""
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value.ndim} dimensions."
+            )
+        known = known_values(value)
+        uniform = known if known is None or isinstance(known, Uniform) else one_value(value)
+        write_in_place(input, op, uniform)
+        return
+    if not isinstance(value, (bool, int, float, complex)):
+        refuse_foreign(value)
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments - got ({type(value).__name__}), "
+            "but expected one of:\n * (Tensor value)\n * (Number value)\n"
+        )
+    if isinstance(value, complex) and input.dtype.kind != "complex":
+        raise RuntimeError("value cannot be converted to type without overflow")
+    write_in_place(input, op, Uniform(value, input.dtype), value)
+
+
+def one_value(value: Tensor) -> Uniform:
+    """Return the known value of a tensor with one element as that of all elements."""
+    number: Number = value.item()
+    return Uniform(number, value.dtype)
+
+
+def copy_(call: str, input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Copy another tensor's elements, broadcast and converted, and return the tensor."""
+    if not isinstance(other, Tensor):
+        refuse_foreign(other)
+        raise TypeError(
+            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
+        )
+    write_in_place(input, "copy_", broadcast_into(input, other))
+    return input
+
+
+def broadcast_into(target: Tensor, source: Tensor) -> Known:
+    """Return what is known of the source, repeated to the target's shape; refuse other shapes."""
+    missing = target.ndim - source.ndim
+    own = source.shape if missing >= 0 else source.shape[-missing:]
+    if missing < 0 and any(size != 1 for size in source.shape[:-missing]):
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(source.shape)}"
+        )
+    for position, size in enumerate(own, start=max(missing, 0)):
+        if size not in (1, target.shape[position]):
+            raise RuntimeError(
+                f"The size of tensor a ({target.shape[position]}) must match the size of tensor b "
+                f"({size}) at non-singleton dimension {position}"
+            )
+    return broadcast_known(known_values(source), own, target.shape)
+
+
+def resize_(call: str, input: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give the tensor another shape, and its storage more memory when it needs that."""
+    shape = read_sizes("resize_", sizes)
+    refuse_negative(shape)
+    refuse_write(input)
+    if shape == tuple(input.shape):
+        return input
+    strides = contiguous_strides(shape)
+    input.__dict__.update(_shape=Size(shape), _strides=strides)
+    needed = (extent(shape, strides) + input.storage_offset()) * input.element_size()
+    storage = input._storage
+    if needed > storage.nbytes:
+        storage.nbytes = needed
+        storage.forget()
+        record_allocation(input, call, None, uninitialized=True)
+    return input
+
+
+def set_data(call: str, input: Tensor, source: Tensor) -> Tensor:
+    """Let the tensor name the source's memory and return it, as ``Tensor.set_``."""
+    input.data = source
+    return input
+
+
+def share_nothing(call: str, input: Tensor, *args: Any) -> Any:
+    """Return the tensor: pinning, sharing and stream notes change nothing that is recorded."""
+    return input
+
+
+def record_stream(call: str, input: Tensor, stream: Any) -> None:
+    """Do nothing: the allocator of the card is not modelled."""
