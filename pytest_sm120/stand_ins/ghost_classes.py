@@ -53,6 +53,13 @@ def refuses_other_bases(bases: tuple[object, ...]) -> bool:
     return not origins.isdisjoint({typing.Protocol, typing.NamedTuple, typing.TypedDict})
 
 
+def is_from_typing(value: object) -> bool:
+    """Return whether a value is a special form, which typing compares with each annotation."""
+    if value is type(None):
+        return True
+    return type(value).__module__ == "typing" or getattr(value, "__module__", None) == "typing"
+
+
 def creates_class(args: tuple[object, ...]) -> bool:
     """Return whether these are the arguments of a metaclass that is asked for a class."""
     if len(args) != 3:

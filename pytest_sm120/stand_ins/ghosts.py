@@ -22,6 +22,7 @@ from pytest_sm120.stand_ins.ghost_classes import (
     bases_are_known,
     creates_class,
     is_exception_name,
+    is_from_typing,
     make_base,
     make_exception,
     refuses_other_bases,
@@ -158,10 +159,14 @@ class Ghost:
         return _decide(self, f"bool({self._name})", False)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or _decide(self, f"{self._name} == {_short(other)}", False)
+        if self is other or is_from_typing(other):
+            return self is other
+        return _decide(self, f"{self._name} == {_short(other)}", False)
 
     def __ne__(self, other: object) -> bool:
-        return self is not other and _decide(self, f"{self._name} != {_short(other)}", True)
+        if self is other or is_from_typing(other):
+            return self is not other
+        return _decide(self, f"{self._name} != {_short(other)}", True)
 
     def __lt__(self, other: object) -> bool:
         return _decide(self, f"{self._name} < {_short(other)}", False)

@@ -45,7 +45,8 @@ Answer = Callable[..., object]
 _YES = ("is_cuda", "is_cuda_alike", "is_nvidia", "is_cuda_available", "has_cuda")
 _NO = """
 is_hip is_rocm is_amd is_npu is_xpu is_musa is_cpu is_hpu is_mps is_tpu is_neuron is_maca
-is_mthreads is_ascend is_intel is_out_of_tree is_unspecified is_habana is_gfx95_supported is_gfx942_supported
+is_mthreads is_ascend is_intel is_out_of_tree is_unspecified is_habana is_gfx95_supported
+is_gfx942_supported
 is_gfx1250 is_gfx12 is_fp8_fnuz is_fp8_fnuz_supported is_mi300 is_rocm_aiter_enabled is_apple
 is_host_cpu_arm64 is_wsl cpu_has_amx_support
 """.split()  # noqa: SIM905  # a table reads better as words than as forty quoted strings

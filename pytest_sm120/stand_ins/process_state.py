@@ -62,7 +62,7 @@ class ProcessState:
         self._put: list[object] = []
         for name in [name for name in sys.modules if root_of(name) in REPLACED_PACKAGES]:
             del sys.modules[name]
-        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]  # a finder by shape
+        sys.meta_path.insert(0, finder)
 
     def put(self, name: str, module: object) -> None:
         """Bind a module in sys.modules and on its parent, until ``restore``."""

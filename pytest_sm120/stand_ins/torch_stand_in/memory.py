@@ -65,6 +65,10 @@ class View:
             storage_bytes=self._storage.nbytes,
         )
 
+    def __sm120_forget__(self) -> None:
+        """Note that a kernel, or a call into what is not there, may have written here."""
+        self._storage.forget()
+
 
 def make_tensor(
     kind: type[Any],
