@@ -53,6 +53,11 @@ class Execution:
         """Whether module-level code of a target is running, rather than a call by the test."""
         return self.imports_under_way > 0
 
+    def assume(self, assumption: Assumption) -> None:
+        """List an assumption, unless the same one is listed already."""
+        if assumption not in self.assumptions:
+            self.assumptions.append(assumption)
+
     @contextmanager
     def changed(self, **values: object) -> Iterator[None]:
         """Set attributes for the duration of a ``with`` block."""

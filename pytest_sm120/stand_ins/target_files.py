@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
 from pytest_sm120.errors import TargetError, UsageError
-from pytest_sm120.stand_ins.import_statements import imported_names
+from pytest_sm120.stand_ins.import_statements import imported_names, public_names
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def _dotted_name(full: Path, base: Path) -> str:
 def find_sibling(dotted: str, base: Path) -> TargetFile | None:
     """Return the file of a module below the same base folder, or None."""
     stem = base.joinpath(*dotted.split("."))
-    for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
+    # In the order in which Python itself looks.
+    for path in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
         if path.is_file():
             return TargetFile(path, dotted, base)
     return None
@@ -90,6 +92,8 @@ class CompiledFile:
 
     code: CodeType
     imports: frozenset[str]
+    #: What a star import of it binds.
+    public_names: list[str]
 
 
 class CompiledFiles:
@@ -112,19 +116,24 @@ class CompiledFiles:
 
 def _compile(target: TargetFile) -> CompiledFile:
     try:
-        tree = ast.parse(target.path.read_bytes(), filename=str(target.path))
-        code = compile(tree, str(target.path), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError) as error:
+        # Python warns of invalid escapes and the like when it compiles; that is not our business.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(target.path.read_bytes(), filename=str(target.path))
+            code = compile(tree, str(target.path), "exec", dont_inherit=True)
+    # MemoryError: what the parser raises for expressions that are nested too deeply.
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _not_python(target, error) from error
-    return CompiledFile(code, imported_names(tree, target.package))
+    return CompiledFile(code, imported_names(tree, target.package), public_names(tree))
 
 
-def _not_python(target: TargetFile, error: Exception) -> TargetError:
+def _not_python(target: TargetFile, error: BaseException) -> TargetError:
     line = getattr(error, "lineno", None)
     site = f"{target.path.name}:{line}" if line else target.path.name
+    reason = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
     return TargetError(
         f"{site}: the file is not Python that this interpreter can compile: "
-        f"{type(error).__name__}: {getattr(error, 'msg', None) or error}.",
+        f"{type(error).__name__}: {reason}.",
         limit=f"It was read from {target.path}.",
         remedy="Correct the file, or name another one.",
     )

@@ -66,7 +66,7 @@ class View:
         )
 
     def __sm120_forget__(self) -> None:
-        """Note that a kernel or an external call may have written here."""
+        """Note that a kernel, or a call into what is not there, may have written here."""
         self._storage.forget()
 
 
