@@ -183,11 +183,9 @@ def _keys_by_storage(recording: Recording) -> KeysByStorage:
 
 
 def _kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
-    # An empty placeholder, as in self.buffer = torch.empty(0), is no buffer yet.
     return [
         Buffer(made, key)
         for made in step.step.allocations()
-        if made.bytes
         for key in keys.get(made.view.storage, ())
     ]
 

@@ -197,6 +197,15 @@ def test_buffer_is_found_inside_a_tuple_by_its_shape():
     assert names_of_broken(target, CONTRACT, **ONE) == []
 
 
+def test_exact_key_goes_before_the_same_name_inside_another():
+    def keep(made, device):
+        other = target.bench.allocate("torch.empty", (16, 16), "uint8", device)
+        return {f"split:{device}": made, "backup": {f"split:{device}": other}}
+
+    target = Keeper(use_nothing, keep, "torch.zeros", 0)
+    assert names_of_broken(target, CONTRACT, **ONE) == []
+
+
 def test_stand_in_for_the_key_may_be_a_tuple():
     target = Keeper(use_nothing, lambda made, device: {("ws", device): made}, "torch.zeros", 0)
     assert names_of_broken(target, CONTRACT, **ONE) == ["registered under its key"]
