@@ -12,7 +12,7 @@ from pytest_sm120.contracts.any_order import (
     search_any_order,
 )
 from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES
-from pytest_sm120.contracts.consumers import Hazard, judge_hazard
+from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
 from pytest_sm120.contracts.report import report_of
 from pytest_sm120.contracts.results import ClauseResult, ContractResult, result_of
 from pytest_sm120.contracts.scratch import Scratch, describe
@@ -59,14 +59,14 @@ def check(
         DEFAULT_SIZES if sizes is None else sizes, DEFAULT_DEVICES if devices is None else devices
     )
     _refuse_what_cannot_be_judged(contract, plans, bench, thorough)
-    hazard = judge_hazard(contract.consumer, versions) if contract.consumer else None
+    check_pins(versions)
     driven, seen = _drive_and_look(contract, plans, drive, bench)
     clauses = _judge_clauses(seen)
     deviation = None
     if thorough and driven.error is None:
         last, deviation = _judge_any_order(clauses, contract, plans, drive, bench)
         clauses.append(last)
-    result = _result(contract, seen, clauses, hazard)
+    result = _result(contract, seen, clauses, _judge_hazard(contract, clauses, versions))
     _conclude(contract, result, driven, deviation)
     return result
 
@@ -131,6 +131,14 @@ def _judge_any_order(
     devices = dict.fromkeys(plan.device for plan in plans)
     deviation = search_any_order(contract, drive, bench, sizes, list(devices))
     return result_of(ANY_ORDER, deviation.finding if deviation else None), deviation
+
+
+def _judge_hazard(
+    contract: Scratch, clauses: Sequence[ClauseResult], versions: Sequence[str]
+) -> Hazard | None:
+    """Return what the consumer's version makes of what is broken; None when nothing is."""
+    broken = any(clause.outcome == "broken" for clause in clauses)
+    return judge_hazard(contract.consumer, versions) if contract.consumer and broken else None
 
 
 def _result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -20,6 +21,25 @@ class Hazard:
     state: Literal["live", "latent", "unknown"]
     #: One sentence for the report.
     explanation: str
+
+
+# The forms that nearly everybody writes. What has one of them is valid without importing
+# packaging, which would cost every run as much as importing this whole room.
+_PLAIN_CONSUMER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*(?:(?:<=|>=|==|!=|<|>)\d+(?:\.\d+)*)?")
+_PLAIN_PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*==\d+(?:\.\d+)*")
+
+
+def check_consumer(consumer: str) -> None:
+    """Raise UsageError when it is no requirement."""
+    if _PLAIN_CONSUMER.fullmatch(consumer) is None:
+        parse_consumer(consumer)
+
+
+def check_pins(versions: Sequence[str]) -> None:
+    """Raise UsageError when one of them does not pin a distribution to a version."""
+    for pin in versions:
+        if _PLAIN_PIN.fullmatch(pin) is None:
+            _parse_pin(pin)
 
 
 def parse_consumer(consumer: str) -> Requirement:

@@ -56,7 +56,8 @@ class ContractResult:
     cost_size: int = 0
     #: What has that price: each ``"(re)allocation"``, or each ``"call"``.
     cost_of: str = "(re)allocation"
-    #: Whether the hazard is live with the version in force; None when no consumer is named.
+    #: Whether the hazard is live with the version in force; None when nothing is
+    #: broken or no consumer is named.
     hazard: Hazard | None = None
 
     @property

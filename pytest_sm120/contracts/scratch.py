@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_sm120.contracts.consumers import parse_consumer
+from pytest_sm120.contracts.consumers import check_consumer
 from pytest_sm120.errors import UsageError
 from pytest_sm120.recorder.holders import plain_key
 from pytest_sm120.tensors.dtypes import find_dtype
@@ -49,7 +49,7 @@ class Scratch:
         _refuse_unknown_shape(self.shape)
         _refuse_unknown_latent(self.latent)
         if self.consumer is not None:
-            parse_consumer(self.consumer)
+            check_consumer(self.consumer)
 
     @property
     def dtype_name(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import metadata
 
 import pytest
-from pytest_sm120.contracts.consumers import judge_hazard
+from pytest_sm120.contracts.consumers import check_pins, judge_hazard
 from pytest_sm120.errors import UsageError
 
 CONSUMER = "flashinfer-python<=0.6.18"
@@ -66,3 +68,20 @@ def test_entry_that_pins_no_version_is_refused(pin):
         f"The entry {pin!r} of sm120_versions does not pin a version. Each line pins one"
         " distribution to one version. Write e.g. flashinfer-python==0.6.18."
     )
+
+
+def test_plain_consumer_and_pin_are_accepted_without_importing_packaging():
+    code = (
+        "import sys\n"
+        "from pytest_sm120.contracts.consumers import check_consumer, check_pins\n"
+        "check_consumer('flashinfer-python<=0.6.18')\n"
+        "check_pins(['flashinfer-python==0.6.18'])\n"
+        "sys.exit('packaging' in sys.modules)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("pin", ["flashinfer-python", "flashinfer-python==0.6.*", "a<=1"])
+def test_bad_pin_is_refused_when_nothing_is_broken(pin):
+    with pytest.raises(UsageError, match="does not pin a version"):
+        check_pins([pin])
