@@ -23,8 +23,8 @@ def absolute_name(name: str, package: str, level: int) -> str:
 def imported_names(tree: ast.Module, package: str) -> frozenset[str]:
     """Return every absolute dotted name that an import statement anywhere in the tree names.
 
-    ``from a.b import c`` names ``a.b`` and ``a.b.c``. ``importlib.import_module("a.b")`` with a
-    literal counts as a statement.
+    ``from a.b import c`` names ``a.b.c``, ``from a.b import *`` names ``a.b``.
+    ``importlib.import_module("a.b")`` with a literal counts as a statement.
     """
     return frozenset(name for node in ast.walk(tree) for name in _names_of(node, package))
 
@@ -40,8 +40,8 @@ def _names_of(node: ast.AST, package: str) -> Iterator[str]:
 
 def _names_of_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
     for module in _resolved(node.module or "", package, node.level):
-        yield module
-        yield from (f"{module}.{alias.name}" for alias in node.names if alias.name != "*")
+        for alias in node.names:
+            yield module if alias.name == "*" else f"{module}.{alias.name}"
 
 
 def _literal_import_module(node: ast.Call, package: str) -> Iterator[str]:
