@@ -101,6 +101,8 @@ class CompiledFiles:
 
     def __init__(self) -> None:
         self._compiled: dict[tuple[object, ...], CompiledFile] = {}
+        #: Execution.written_arguments of all tests of the run.
+        self.written_arguments: dict[CodeType, frozenset[str]] = {}
 
     def compile(self, target: TargetFile) -> CompiledFile:
         """Return the compiled file; the text is read again when the file has changed.
