@@ -10,7 +10,7 @@ from pytest_sm120.contracts.seen import Seen
 from pytest_sm120.contracts.verdicts import Verdict
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clause:
     """One promise of a contract, and the function that judges it."""
 

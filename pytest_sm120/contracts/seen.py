@@ -22,7 +22,7 @@ from pytest_sm120.recorder.records import (
 KeysByStorage = Mapping[int, list[object]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Buffer:
     """One allocation that the target kept, and the key under which it was found."""
 
@@ -41,7 +41,7 @@ class Buffer:
         return f"{made.function} allocates {show_key(self.key)} with {made.call}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Use:
     """The launch or call of a step that is the first to be given the buffer."""
 
@@ -55,7 +55,7 @@ class Use:
         return f"launches {record.kernel}" if isinstance(record, Launch) else f"calls {record.name}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeenStep:
     """One driven call, seen from the buffer."""
 
@@ -100,7 +100,7 @@ class SeenStep:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """Everything that the clauses judge."""
 
@@ -250,7 +250,7 @@ def _best_match(kept: Sequence[Buffer], key: object, wanted: _Wanted) -> Buffer 
     return next(reversed(exact or inside), None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Wanted:
     """The properties that tell the contract's buffer from others."""
 

@@ -39,7 +39,7 @@ class Bench(Protocol):
         """Return a function that puts everything that holds buffers back to what it holds now."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlannedStep:
     """One call that is going to be made."""
 
@@ -54,7 +54,7 @@ class PlannedStep:
         return f'the step "{self.name}" (size {self.size} on {self.device})'
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DrivenStep:
     """One call that was made, with what it recorded."""
 
@@ -62,7 +62,7 @@ class DrivenStep:
     step: Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Driven:
     """The calls that were made, and the error that ended them, if one did."""
 

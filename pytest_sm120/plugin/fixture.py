@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -177,7 +176,8 @@ class Sm120:
         """Return a view of a file's text, which is read and never run; works in every tier."""
         from pytest_sm120.source import read_source
 
-        return read_source(Path(self.settings.root / path))
+        full = self.settings.root / path
+        return read_source(full, self.settings.files.known_tree(full))
 
     def close(self) -> None:
         """Put the process back as it was before the first load."""

@@ -18,7 +18,7 @@ _NO_CODE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogicalLine:
     """A simple statement, or the header of a compound one, with every line it spans."""
 

@@ -13,7 +13,7 @@ from pytest_sm120.errors import TargetError, UsageError
 from pytest_sm120.stand_ins.import_statements import imported_names, public_names
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TargetFile:
     """One file that can be run as a module."""
 
@@ -86,11 +86,13 @@ def find_sibling(dotted: str, base: Path) -> TargetFile | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledFile:
     """A file's code and what its import statements name."""
 
     code: CodeType
+    #: Nobody changes it: the source view reads the same one.
+    tree: ast.Module
     imports: frozenset[str]
     #: What a star import of it binds.
     public_names: list[str]
@@ -109,24 +111,37 @@ class CompiledFiles:
 
         Raises TargetError when it is not Python, with Python's own reason.
         """
-        state = os.stat(target.path)
-        key = (target.path, target.name, state.st_mtime_ns, state.st_size, state.st_ino)
+        key = (target.name, *_state_of(target.path))
         if key not in self._compiled:
             self._compiled[key] = _compile(target)
         return self._compiled[key]
 
+    def known_tree(self, path: Path) -> ast.Module | None:
+        """Return the tree of a file that was compiled in its present state, else None."""
+        state = _state_of(path) if path.is_file() else None
+        found = (file.tree for key, file in self._compiled.items() if key[1:] == state)
+        return next(found, None)
+
+
+def _state_of(path: Path) -> tuple[object, ...]:
+    state = os.stat(path)
+    return (os.path.abspath(path), state.st_mtime_ns, state.st_size, state.st_ino)
+
 
 def _compile(target: TargetFile) -> CompiledFile:
+    text = target.path.read_bytes()
     try:
         # Python warns of invalid escapes and the like when it compiles; that is not our business.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(target.path.read_bytes(), filename=str(target.path))
+            tree = ast.parse(text, filename=str(target.path))
             code = compile(tree, str(target.path), "exec", dont_inherit=True)
     # MemoryError: what the parser raises for expressions that are nested too deeply.
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _not_python(target, error) from error
-    return CompiledFile(code, imported_names(tree, target.package), public_names(tree))
+    calls = b"import_module" in text or b"__import__" in text
+    named = imported_names(tree, target.package, calls=calls)
+    return CompiledFile(code, tree, named, public_names(tree))
 
 
 def _not_python(target: TargetFile, error: BaseException) -> TargetError:

@@ -9,7 +9,7 @@ from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.storages import Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FloatLimits:
     """What ``torch.finfo`` answers for a floating-point format."""
 
@@ -33,7 +33,7 @@ class FloatLimits:
         return self.tiny
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IntegerLimits:
     """What ``torch.iinfo`` answers for an integer format."""
 

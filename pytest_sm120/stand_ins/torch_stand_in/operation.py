@@ -19,7 +19,7 @@ from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Computed:
     """The result of an operation before it has memory."""
 
@@ -36,7 +36,7 @@ class Computed:
     device: Device | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One row of a table of operations.
 

@@ -21,7 +21,7 @@ from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """One elementwise operation."""
 

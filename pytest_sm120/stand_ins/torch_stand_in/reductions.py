@@ -28,7 +28,7 @@ class Extremes(NamedTuple):
     indices: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reduction:
     """One operation that leaves one element of each line along the reduced dimensions."""
 
