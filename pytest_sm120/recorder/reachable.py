@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import MemberDescriptorType, ModuleType
@@ -104,6 +105,9 @@ def attributes_of(value: object) -> list[tuple[str, object]]:
 
 def own_dict(value: object) -> dict[str, object]:
     """Return the dict behind an object, or the namespace of a class; empty where there is none."""
+    if isinstance(value, threading.local):
+        # Its dict is another one in each thread, and only it knows which.
+        return vars(value)
     try:
         return object.__getattribute__(value, "__dict__")  # type: ignore[no-any-return]  # a dict
     except AttributeError:

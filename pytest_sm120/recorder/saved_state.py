@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -57,15 +57,17 @@ def _restore_nothing() -> None:
 
 
 def _restore_dict(value: dict[Any, Any], items: dict[Any, Any]) -> None:
-    # The methods of dict itself: a registry would report each item, as if it were stored anew.
+    # Not the object's own methods: a registry would report each item, as if it were stored anew.
+    # An OrderedDict has a list of its keys beside the dict.
+    plain: Any = OrderedDict if isinstance(value, OrderedDict) else dict
     for added in dict.keys(value) - items.keys():
-        dict.__delitem__(value, added)
+        plain.__delitem__(value, added)
     for key, item in items.items():
-        if key not in value or dict.__getitem__(value, key) is not item:
-            dict.__setitem__(value, key, item)
-    if any(now is not before for now, before in zip(value, items, strict=True)):
+        if not dict.__contains__(value, key) or dict.__getitem__(value, key) is not item:
+            plain.__setitem__(value, key, item)
+    if any(now is not before for now, before in zip(plain.__iter__(value), items, strict=True)):
         for key in items:
-            dict.__setitem__(value, key, dict.pop(value, key))
+            plain.__setitem__(value, key, plain.pop(value, key))
 
 
 def _restore_sequence(value: Any, items: list[object]) -> None:

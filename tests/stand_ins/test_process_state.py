@@ -168,7 +168,9 @@ def test_package_that_bound_a_stand_in_goes_as_a_whole(
 
 
 def test_package_that_bound_such_a_package_goes_likewise(bench: Bench, installed: Path) -> None:
-    install(installed, bound="import torch\n", above="import bound\n", top="from above import bound\n")
+    install(
+        installed, bound="import torch\n", above="import bound\n", top="from above import bound\n"
+    )
     bench.load("")
     importlib.import_module("top")
     bench.close()

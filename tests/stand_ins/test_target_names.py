@@ -92,9 +92,7 @@ def compile_bytes(folder: Path, content: bytes) -> str:
     with pytest.raises(TargetError) as raised:
         CompiledFiles().compile(find_target("target.py", folder))
     message = str(raised.value)
-    ending = (
-        f" It was read from {folder / 'target.py'}. Correct the file, or name another one."
-    )
+    ending = f" It was read from {folder / 'target.py'}. Correct the file, or name another one."
     assert message.endswith(ending)
     return message.removesuffix(ending)
 
