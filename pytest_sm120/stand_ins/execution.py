@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType
@@ -48,6 +49,8 @@ class Execution:
     assumptions: list[Assumption] = field(default_factory=list)
     #: Objects given with ``provide=``, by dotted name.
     provided: dict[str, object] = field(default_factory=dict)
+    #: Returns the tree of a function by its code, or None where nobody has parsed its file.
+    definition_of: Callable[[CodeType], ast.AST | None] = lambda code: None
     #: What a kernel may write through, by its code; shared by the tests of a run, since finding
     #: out takes longer than everything else a launch does.
     written_arguments: dict[CodeType, frozenset[str]] = field(default_factory=dict)

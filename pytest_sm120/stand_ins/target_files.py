@@ -122,6 +122,16 @@ class CompiledFiles:
         found = (file.tree for key, file in self._compiled.items() if key[1:] == state)
         return next(found, None)
 
+    def definition_of(self, code: CodeType) -> ast.AST | None:
+        """Return the tree of a function at the top level of a compiled file, else None."""
+        tree = self.known_tree(Path(code.co_filename))
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+                # The code starts at the first decorator.
+                if code.co_firstlineno == min(part.lineno for part in (node, *node.decorator_list)):
+                    return node
+        return None
+
 
 def _state_of(path: Path) -> tuple[object, ...]:
     state = os.stat(path)

@@ -132,7 +132,7 @@ class Kernel:
         known = self.execution.written_arguments
         code = inspect.unwrap(self.fn).__code__
         if code not in known:
-            known[code] = find_written_arguments(self.fn)
+            known[code] = find_written_arguments(self.fn, self.execution.definition_of(code))
         return known[code]
 
 
