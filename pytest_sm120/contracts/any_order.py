@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
 
 from pytest_sm120.contracts.clauses import ANY_ORDER
@@ -196,4 +195,4 @@ def _explain_error(driven: Driven) -> Finding | None:
 def _with_sequence(finding: Finding, plans: Sequence[PlannedStep]) -> Finding:
     calls = ", ".join(f"{plan.size} on {plan.device}" for plan in plans)
     shortest = f"The shortest sequence of calls that shows it is: {calls}."
-    return replace(finding, code=ANY_ORDER, limit=f"{finding.limit} {shortest}")
+    return finding._replace(code=ANY_ORDER, limit=f"{finding.limit} {shortest}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pytest_sm120.contracts.any_order import (
     Deviation,
@@ -185,7 +184,7 @@ def _without(result: ContractResult, *, hazards: bool) -> ContractResult:
     kept = [
         each for each in result.clauses if each.finding is None or each.is_hazard is not hazards
     ]
-    return replace(result, clauses=tuple(kept))
+    return result._replace(clauses=tuple(kept))
 
 
 def _explain_ending(driven: Driven) -> str:

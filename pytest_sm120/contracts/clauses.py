@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_sm120.contracts import initial_value, layout, residence, reuse
 from pytest_sm120.contracts.seen import Seen
 from pytest_sm120.contracts.verdicts import Verdict
 
 
-@dataclass(frozen=True, eq=False)
-class Clause:
+class Clause(NamedTuple):
     """One promise of a contract, and the function that judges it."""
 
     #: How reports name it.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_sm120.errors import UsageError
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
-@dataclass(frozen=True)
-class Hazard:
+class Hazard(NamedTuple):
     """Whether the consumer in force reads what nobody wrote, and how that is known."""
 
     state: Literal["live", "latent", "unknown"]

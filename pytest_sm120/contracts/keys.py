@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_sm120.recorder.holders import plain_key
+from pytest_sm120.recorder.reachable import plain_key
 
 
 def rank_of_key(seen: object, wanted: object) -> int | None:

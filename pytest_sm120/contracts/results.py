@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.consumers import Hazard
@@ -11,8 +10,7 @@ from pytest_sm120.contracts.verdicts import Verdict
 from pytest_sm120.findings import Finding
 
 
-@dataclass(frozen=True)
-class ClauseResult:
+class ClauseResult(NamedTuple):
     """The outcome of one clause."""
 
     #: The clause's name, e.g. ``"initial value"``.
@@ -41,8 +39,7 @@ def result_of(name: str, verdict: Verdict, is_hazard: bool = False) -> ClauseRes
     return ClauseResult(name, "skipped", reason=verdict, is_hazard=is_hazard)
 
 
-@dataclass(frozen=True)
-class ContractResult:
+class ContractResult(NamedTuple):
     """The outcome of a whole contract; ``str()`` is a table with one line for each clause."""
 
     #: How messages name the contract: its key.

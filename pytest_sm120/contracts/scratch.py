@@ -8,7 +8,7 @@ from typing import Literal
 
 from pytest_sm120.contracts.consumers import check_consumer
 from pytest_sm120.errors import UsageError
-from pytest_sm120.recorder.holders import plain_key
+from pytest_sm120.recorder.reachable import plain_key
 from pytest_sm120.tensors.dtypes import find_dtype
 
 Number = bool | int | float | complex

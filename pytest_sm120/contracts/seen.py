@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from pytest_sm120.contracts.keys import rank_of_key
 from pytest_sm120.contracts.scratch import Scratch, Shape, show_key
@@ -22,8 +22,7 @@ from pytest_sm120.recorder.records import (
 KeysByStorage = Mapping[int, list[object]]
 
 
-@dataclass(frozen=True, eq=False)
-class Buffer:
+class Buffer(NamedTuple):
     """One allocation that the target kept, and the key under which it was found."""
 
     allocation: Allocation
@@ -41,8 +40,7 @@ class Buffer:
         return f"{made.function} allocates {show_key(self.key)} with {made.call}"
 
 
-@dataclass(frozen=True, eq=False)
-class Use:
+class Use(NamedTuple):
     """The launch or call of a step that is the first to be given the buffer."""
 
     record: Launch | Call
@@ -55,8 +53,7 @@ class Use:
         return f"launches {record.kernel}" if isinstance(record, Launch) else f"calls {record.name}"
 
 
-@dataclass(frozen=True, eq=False)
-class SeenStep:
+class SeenStep(NamedTuple):
     """One driven call, seen from the buffer."""
 
     plan: PlannedStep
@@ -100,8 +97,7 @@ class SeenStep:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(NamedTuple):
     """Everything that the clauses judge."""
 
     contract: Scratch
@@ -109,7 +105,7 @@ class Seen:
     #: Every key under which the first call kept a buffer, with the buffer.
     kept_first: tuple[Buffer, ...] = ()
     #: Why steps are missing, by the step's name.
-    missing: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = MappingProxyType({})
 
     def step(self, name: str) -> SeenStep | None:
         """Return the step of this name, or None when it was not driven."""
@@ -250,8 +246,7 @@ def _best_match(kept: Sequence[Buffer], key: object, wanted: _Wanted) -> Buffer 
     return next(reversed(exact or inside), None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Wanted:
+class _Wanted(NamedTuple):
     """The properties that tell the contract's buffer from others."""
 
     dtype: str

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from operator import eq, gt, lt
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pytest_sm120.contracts.keys import rank_of_key
 from pytest_sm120.contracts.scratch import Scratch, describe, show_key
@@ -39,8 +38,7 @@ class Bench(Protocol):
         """Return a function that puts everything that holds buffers back to what it holds now."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlannedStep:
+class PlannedStep(NamedTuple):
     """One call that is going to be made."""
 
     #: ``"first"``, ``"same"``, ``"smaller"``, ``"larger"``, ``"second device"`` or ``"back"``.
@@ -54,16 +52,14 @@ class PlannedStep:
         return f'the step "{self.name}" (size {self.size} on {self.device})'
 
 
-@dataclass(frozen=True, eq=False)
-class DrivenStep:
+class DrivenStep(NamedTuple):
     """One call that was made, with what it recorded."""
 
     plan: PlannedStep
     step: Step
 
 
-@dataclass(frozen=True, eq=False)
-class Driven:
+class Driven(NamedTuple):
     """The calls that were made, and the error that ended them, if one did."""
 
     steps: tuple[DrivenStep, ...]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from pytest_sm120.source.allocations import (
     allocation_name,
@@ -22,8 +23,7 @@ from pytest_sm120.source.scopes import Root, Scope
 from pytest_sm120.source.survey import Survey, survey
 
 
-@dataclass(frozen=True, eq=False)
-class _NamedCall:
+class _NamedCall(NamedTuple):
     """A call whose names have been looked up."""
 
     node: ast.Call

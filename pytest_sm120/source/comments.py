@@ -8,6 +8,7 @@ import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _NO_CODE = {
     tokenize.NL,
@@ -18,8 +19,7 @@ _NO_CODE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class LogicalLine:
+class LogicalLine(NamedTuple):
     """A simple statement, or the header of a compound one, with every line it spans."""
 
     #: Its first line.

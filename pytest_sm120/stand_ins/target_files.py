@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import os
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
+from typing import NamedTuple
 
 from pytest_sm120.errors import TargetError, UsageError
 from pytest_sm120.stand_ins.import_statements import imported_names, public_names
 
 
-@dataclass(frozen=True, eq=False)
-class TargetFile:
+class TargetFile(NamedTuple):
     """One file that can be run as a module."""
 
     path: Path
@@ -86,8 +85,7 @@ def find_sibling(dotted: str, base: Path) -> TargetFile | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class CompiledFile:
+class CompiledFile(NamedTuple):
     """A file's code and what its import statements name."""
 
     code: CodeType
@@ -126,11 +124,15 @@ class CompiledFiles:
         """Return the tree of a function at the top level of a compiled file, else None."""
         tree = self.known_tree(Path(code.co_filename))
         for node in tree.body if tree is not None else ():
-            if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-                # The code starts at the first decorator.
-                if code.co_firstlineno == min(part.lineno for part in (node, *node.decorator_list)):
-                    return node
+            if isinstance(node, ast.FunctionDef) and _is_definition_of(node, code):
+                return node
         return None
+
+
+def _is_definition_of(node: ast.FunctionDef, code: CodeType) -> bool:
+    # The code of a decorated function starts at its first decorator.
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return (node.name, first) == (code.co_name, code.co_firstlineno)
 
 
 def _state_of(path: Path) -> tuple[object, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from pytest_sm120.contracts import check
 from pytest_sm120.contracts.any_order import search_any_order
 from pytest_sm120.errors import ContractBroken, UsageError
-
 from tests.contracts.fake_targets import CONTRACT, SplitScratch
 from tests.contracts.test_clauses import DEFECTS, GOOD
 

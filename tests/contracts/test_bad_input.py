@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
+
 from pytest_sm120.contracts import check
 from pytest_sm120.errors import ContractBroken, UsageError
-
 from tests.contracts.fake_targets import CONTRACT, FakeBench, SplitScratch
 
 ROLES = "They are the sizes of the first, the same, a smaller and a larger call."

@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import nan
 
 import pytest
+
 from pytest_sm120.contracts import check
 from pytest_sm120.contracts.clauses import CLAUSES
 from pytest_sm120.errors import ContractBroken
-
 from tests.contracts.fake_targets import CONTRACT, SplitScratch
 
 EMPTY = {"call": "torch.empty", "fill": None}

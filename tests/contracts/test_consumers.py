@@ -7,6 +7,7 @@ import sys
 from importlib import metadata
 
 import pytest
+
 from pytest_sm120.contracts.consumers import check_pins, judge_hazard
 from pytest_sm120.errors import UsageError
 

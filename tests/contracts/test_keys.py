@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from pytest_sm120.contracts.keys import rank_of_key
 from pytest_sm120.tensors.devices import Device
 

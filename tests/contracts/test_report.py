@@ -6,11 +6,11 @@ import warnings
 from dataclasses import replace
 
 import pytest
+
 from pytest_sm120.contracts import ContractResult, check
 from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.results import ClauseResult
 from pytest_sm120.errors import ContractBroken, HazardWarning
-
 from tests.contracts.fake_targets import CONTRACT, SplitScratch
 
 EMPTY = {"call": "torch.empty", "fill": None}

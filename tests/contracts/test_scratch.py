@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from pytest_sm120.contracts import Scratch
 from pytest_sm120.errors import UsageError
-
 from tests.contracts.fake_targets import CONTRACT
 
 UNKNOWN_INIT = (

@@ -6,9 +6,9 @@ from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import pytest
+
 from pytest_sm120.contracts import check
 from pytest_sm120.recorder.holders import ModuleGlobals, WatchedObject
-
 from tests.contracts import fake_targets
 from tests.contracts.fake_targets import FakeBench, FakeTensor, SplitScratch
 from tests.contracts.test_clauses import names_of_broken

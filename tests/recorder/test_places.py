@@ -34,7 +34,11 @@ def run_target(source: str, **names: Any) -> dict[str, Any]:
         ("def f():\n    g = lambda: here()\n    return g()\nplace = f()\n", 2, "<lambda>"),
         ("class A:\n    def f(self): return here()\nplace = A().f()\n", 2, "f"),
         ("def f(**options):\n    return here(\n        **options\n    )\nplace = f()\n", 2, "f"),
-        ("def f():\n    return max(\n        [here()],\n        [],\n    )[0]\nplace = f()\n", 3, "f"),
+        (
+            "def f():\n    return max(\n        [here()],\n        [],\n    )[0]\nplace = f()\n",
+            3,
+            "f",
+        ),
     ],
 )
 def test_place_is_the_innermost_line_of_a_target(source: str, line: int, function: str) -> None:

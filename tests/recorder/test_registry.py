@@ -9,9 +9,9 @@ import pytest
 
 from pytest_sm120.recorder.holders import Registry
 from pytest_sm120.recorder.recording import Recording
+from pytest_sm120.recorder.records import Opaque
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.ghosts import Ghosts
-from pytest_sm120.recorder.records import Opaque
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES
 from tests.recorder.samples import allocate
