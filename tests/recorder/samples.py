@@ -50,9 +50,7 @@ def allocate(
 ) -> FakeTensor:
     """A tensor whose allocation is recorded."""
     made = view(dtype=dtype, device=device)
-    recording.add(
-        lambda place, order: Allocation(place, order, call, made, 0, False, False, False)
-    )
+    recording.add(lambda place, order: Allocation(place, order, call, made, 0, False, False, False))
     return FakeTensor(made)
 
 
@@ -63,7 +61,9 @@ def launch(recording: Recording, kernel: str = "kernel", /, **args: object) -> L
     )
 
 
-def fill(recording: Recording, filled: FakeTensor, op: str = "zero_", value: int | None = 0) -> Fill:
+def fill(
+    recording: Recording, filled: FakeTensor, op: str = "zero_", value: int | None = 0
+) -> Fill:
     """A recorded fill."""
     seen = filled.__sm120_view__()
     return recording.add(lambda place, order: Fill(place, order, op, seen, value))

@@ -6,7 +6,16 @@ import pytest
 
 from pytest_sm120.recorder.explaining import explain_record, explain_recording
 from pytest_sm120.recorder.recording import Recording
-from pytest_sm120.recorder.records import Allocation, Call, Fill, Launch, Opaque, Place, Record, Store
+from pytest_sm120.recorder.records import (
+    Allocation,
+    Call,
+    Fill,
+    Launch,
+    Opaque,
+    Place,
+    Record,
+    Store,
+)
 from tests.recorder.samples import launch, view
 
 PLACE = Place("/a/target.py", 7, "run")
@@ -66,6 +75,5 @@ def test_long_recording_is_cut() -> None:
 
 def test_empty_recording_says_so() -> None:
     assert (
-        explain_recording(Recording())
-        == "nothing: the test loaded a target but called none of it"
+        explain_recording(Recording()) == "nothing: the test loaded a target but called none of it"
     )

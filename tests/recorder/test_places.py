@@ -34,7 +34,11 @@ def run_target(source: str, **names: Any) -> dict[str, Any]:
         ("def f():\n    g = lambda: here()\n    return g()\nplace = f()\n", 2, "<lambda>"),
         ("class A:\n    def f(self): return here()\nplace = A().f()\n", 2, "f"),
         ("def f(**options):\n    return here(\n        **options\n    )\nplace = f()\n", 2, "f"),
-        ("def f():\n    return max(\n        [here()],\n        [],\n    )[0]\nplace = f()\n", 3, "f"),
+        (
+            "def f():\n    return max(\n        [here()],\n        [],\n    )[0]\nplace = f()\n",
+            3,
+            "f",
+        ),
     ],
 )
 def test_place_is_the_innermost_line_of_a_target(source: str, line: int, function: str) -> None:
@@ -69,14 +73,14 @@ def test_place_without_any_line_of_a_user_is_unknown() -> None:
 
     def run() -> None:
         # Seen from a thread that runs a function of the package only.
-        namespace: dict[str, object] = {"find_place": find_place, "found": found, "done": done}
+        namespace: dict[str, Any] = {"find_place": find_place, "found": found, "done": done}
         code = compile(
             "def f():\n    found.append(find_place())\n    done.release()\n",
             find_place.__code__.co_filename,
             "exec",
         )
         exec(code, namespace)
-        _thread.start_new_thread(namespace["f"], ())  # type: ignore[arg-type]  # a function
+        _thread.start_new_thread(namespace["f"], ())
 
     run()
     done.acquire()

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_sm120.recorder.holders import Registry
 from pytest_sm120.recorder.recording import Recording
+from pytest_sm120.recorder.records import Opaque
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.ghosts import Ghosts
-from pytest_sm120.recorder.records import Opaque
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES
 from tests.recorder.samples import allocate
@@ -54,7 +54,7 @@ def test_store_is_reported_with_the_line_that_did_it(
     recording: Recording, registry: Registry, way: str
 ) -> None:
     x = allocate(recording)
-    WAYS[way](registry, "key", x)  # type: ignore[no-untyped-call]  # lambdas
+    WAYS[way](registry, "key", x)
     assert registry == {"key": x}
     [store] = recording.stores("key")
     assert store.view == x.__sm120_view__()
