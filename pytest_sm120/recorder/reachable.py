@@ -6,10 +6,13 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import MemberDescriptorType, ModuleType
+from typing import TypeVar
 
 from pytest_sm120.recorder.records import TensorView
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
+
+K = TypeVar("K")
 
 #: A path as a user would write it, or the key of a registry; and what is found there.
 Found = tuple[object, object]
@@ -74,16 +77,23 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
     # The methods of the built-in types, on a copy: a subclass may have its own, and another thread
     # of the code under test may be adding to it.
     if isinstance(value, dict):
-        for key, inner in list(dict.items(value)):
-            if type(inner) not in _LEAVES:
-                yield f"[{plain_key(key)!r}]", inner
+        for key, inner in _worth_a_look(list(dict.items(value)), list(dict.values(value))):
+            yield f"[{plain_key(key)!r}]", inner
     elif isinstance(value, (list, tuple, deque)):
-        for position, inner in enumerate(_items(value)):
-            if type(inner) not in _LEAVES:
-                yield f"[{position}]", inner
+        items = _items(value)
+        for position, inner in _worth_a_look(enumerate(items), items):
+            yield f"[{position}]", inner
     else:
         for name, inner in attributes_of(value):
             yield f".{name}", inner
+
+
+def _worth_a_look(
+    pairs: Iterable[tuple[K, object]], values: list[object]
+) -> Iterator[tuple[K, object]]:
+    """Yield the pairs whose values may hold something; a long table of numbers costs little."""
+    if not _LEAVES.issuperset(map(type, values)):
+        yield from (pair for pair in pairs if type(pair[1]) not in _LEAVES)
 
 
 def _items(value: list[object] | tuple[object, ...] | deque[object]) -> list[object]:

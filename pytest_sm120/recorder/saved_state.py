@@ -25,13 +25,18 @@ def save_state(holders: Iterable[Holder]) -> Restore:
     values = [(None, holder.container) for holder in listed]
     held = [found for holder in listed for found in holder.held_values()]
     restores = [_save(value) for _, value in values]
-    restores += [_save(value) for _, value in walk(held) if not is_tensor(value)]
+    restores += [_save(value) for _, value in walk(held) if not _is_fixed(value)]
 
     def restore() -> None:
         for put_back in restores:
             put_back()
 
     return restore
+
+
+def _is_fixed(value: object) -> bool:
+    # What a kernel's dict holds was worked out from its text; it would only be worked out again.
+    return is_tensor(value) or hasattr(type(value), "__sm120_kernel__")
 
 
 def _save(value: Any) -> Restore:
@@ -44,16 +49,10 @@ def _save(value: Any) -> Restore:
         return functools.partial(_restore_set, value, set(value))
     if isinstance(value, _CachedFunction):
         return functools.partial(_restore_cached_function, value, value.cache_info().misses)
-    if hasattr(type(value), "__sm120_plain__"):
-        return _restore_nothing
     if isinstance(value, type):
         return functools.partial(_restore_class, value, dict(vars(value)))
     slots = {slot: content for _, slot, content in filled_slots(value)}
     return functools.partial(_restore_object, value, dict(own_dict(value)), slots)
-
-
-def _restore_nothing() -> None:
-    return None
 
 
 def _restore_dict(value: dict[Any, Any], items: dict[Any, Any]) -> None:

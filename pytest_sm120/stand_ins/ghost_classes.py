@@ -50,7 +50,7 @@ def make_base(dotted: str) -> type[GhostBase]:
 def refuses_other_bases(bases: tuple[object, ...]) -> bool:
     """Return whether one of these bases tolerates no ordinary class beside it."""
     origins = {typing.get_origin(base) or base for base in bases if not isinstance(base, GhostBase)}
-    return not origins.isdisjoint({typing.Protocol, typing.NamedTuple, typing.TypedDict})
+    return not origins.isdisjoint({typing.Protocol, typing.TypedDict})
 
 
 def is_from_typing(value: object) -> bool:

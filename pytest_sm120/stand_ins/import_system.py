@@ -130,17 +130,12 @@ class ImportSystem:
         return self._part_of(holder, attribute, dotted)
 
     def _part_of(self, holder: Any, attribute: str, dotted: str) -> Any:
-        try:
-            return getattr(holder, attribute)
-        except AttributeError:
-            if isinstance(holder, OverlaidModule):
-                return importlib.import_module(dotted)
-            return self.ghost(dotted)
+        if isinstance(holder, OverlaidModule) and not hasattr(holder, attribute):
+            return importlib.import_module(dotted)
+        return getattr(holder, attribute) if hasattr(holder, attribute) else self.ghost(dotted)
 
     def ghost(self, dotted: str) -> Any:
         """Return the ghost of a name; what torch or triton has but we do not model is stricter."""
-        if dotted in self._provided:
-            return self._provided[dotted]
         modelled = root_of(dotted) in REPLACED_PACKAGES and not dotted.startswith("torch.ops.")
         return self.ghosts.modelled_only(dotted) if modelled else self.ghosts.named(dotted)
 

@@ -182,7 +182,7 @@ class OddTuple(tuple[Any, ...]):
 
 class OwnDict:
     @property
-    def __dict__(self) -> Any:
+    def __dict__(self) -> Any:  # type: ignore[override]  # the point
         raise AttributeError("__dict__")
 
 

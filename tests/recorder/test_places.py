@@ -73,14 +73,14 @@ def test_place_without_any_line_of_a_user_is_unknown() -> None:
 
     def run() -> None:
         # Seen from a thread that runs a function of the package only.
-        namespace: dict[str, object] = {"find_place": find_place, "found": found, "done": done}
+        namespace: dict[str, Any] = {"find_place": find_place, "found": found, "done": done}
         code = compile(
             "def f():\n    found.append(find_place())\n    done.release()\n",
             find_place.__code__.co_filename,
             "exec",
         )
         exec(code, namespace)
-        _thread.start_new_thread(namespace["f"], ())  # type: ignore[arg-type]  # a function
+        _thread.start_new_thread(namespace["f"], ())
 
     run()
     done.acquire()

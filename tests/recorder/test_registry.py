@@ -54,7 +54,7 @@ def test_store_is_reported_with_the_line_that_did_it(
     recording: Recording, registry: Registry, way: str
 ) -> None:
     x = allocate(recording)
-    WAYS[way](registry, "key", x)  # type: ignore[no-untyped-call]  # lambdas
+    WAYS[way](registry, "key", x)
     assert registry == {"key": x}
     [store] = recording.stores("key")
     assert store.view == x.__sm120_view__()

@@ -108,12 +108,21 @@ def test_function_with_a_cache_forgets_what_it_returned_since() -> None:
     assert module.f.cache_info().currsize == 0
 
 
+def test_kernel_keeps_what_was_worked_out_from_its_text() -> None:
+    module = make_module("class Kernel:\n    __sm120_kernel__ = True\nkernel = Kernel()\n")
+    restore = save_state([ModuleGlobals(module)])
+    module.kernel.worked_out = 1
+    restore()
+    assert module.kernel.worked_out == 1
+
+
 def test_registry_is_put_back_without_a_report() -> None:
     recording = Recording()
     registry = Registry(recording.add_store)
     recording.follow(registry)
     first = registry["first"] = allocate(recording)
-    inner = registry["inner"] = {}
+    registry["inner"] = {}
+    inner = registry["inner"]
     restore = save_state(recording.holders)
     registry["first"] = allocate(recording)
     registry["second"] = allocate(recording)

@@ -172,7 +172,8 @@ def test_two_objects_of_one_class_are_watched(recording: Recording, watch: Any) 
 def test_object_of_a_derived_class_is_watched_beside_its_base(
     recording: Recording, watch: Any
 ) -> None:
-    base, derived = Plain(), SlotsBelowADict()
+    base: Any = Plain()
+    derived: Any = SlotsBelowADict()
     watch(base)
     watch(derived)
     derived.buffer = allocate(recording)
@@ -213,7 +214,7 @@ def test_enum_member_is_watched(recording: Recording, watch: Any) -> None:
 
 
 def test_attribute_set_before_is_held(recording: Recording, watch: Any) -> None:
-    watched = Slotted()
+    watched: Any = Slotted()
     watched.buffer = allocate(recording)
     watching = watch(watched)
     assert [key for key, _ in watching.held_tensors()] == ["buffer"]

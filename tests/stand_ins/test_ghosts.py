@@ -66,7 +66,7 @@ def test_expression_on_a_ghost_is_a_ghost_named_after_it(
 )
 def test_ghost_stands_in_an_annotation(bench: Bench, annotation: str) -> None:
     module = bench.load(
-        f"import typing\nfrom lib import ghost\ndef f(x: int): pass\nclass A:\n    x: {annotation}\n"
+        f"import typing\nfrom lib import ghost\nclass A:\n    x: {annotation}\n"
         f"def g(x: {annotation} = None) -> {annotation}: return x\n"
     )
     assert module.g(1) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,13 @@ from pytest_sm120.stand_ins.platform_answers import DeviceTarget, find_answer
 from tests.stand_ins.bench import Bench
 
 EVERY_ARCH = pytest.mark.parametrize("arch", ARCHES.values(), ids=lambda arch: arch.name)
+
+
+def answer(name: str, arch: Arch, **options: object) -> Any:
+    """What the table answers."""
+    found = find_answer(name)
+    assert found is not None
+    return found(arch, **options)
 
 
 def ask(tmp_path: Path, arch: Arch, code: str) -> object:
@@ -43,7 +51,7 @@ def test_capability_is_a_pair_with_names(tmp_path: Path, arch: Arch) -> None:
     code = "platform.get_device_capability(0)"
     found = ask(tmp_path, arch, code)
     assert found == arch.capability
-    assert find_answer("get_device_capability")(arch, device_id=0) == arch.capability  # type: ignore[misc]  # it has one
+    assert answer("get_device_capability", arch, device_id=0) == arch.capability
 
 
 @EVERY_ARCH
@@ -88,7 +96,7 @@ def test_families_are_told_apart(tmp_path: Path, arch: Arch) -> None:
 
 
 def test_capability_turns_into_a_number_and_a_version() -> None:
-    capability = find_answer("get_device_capability")(find_arch("sm_121"))  # type: ignore[misc]  # it has one
+    capability = answer("get_device_capability", find_arch("sm_121"))
     assert (capability.major, capability.minor) == (12, 1)
     assert capability.to_int() == 121
     assert capability.as_version_str() == "12.1"

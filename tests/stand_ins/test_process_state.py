@@ -81,7 +81,7 @@ def test_paths_finders_and_environment_are_as_before(
         """
     )
     bench.close()
-    assert all(now is then for now, then in zip((sys.path, sys.meta_path, sys.path_hooks), lists))
+    assert sys.path is lists[0] and sys.meta_path is lists[1] and sys.path_hooks is lists[2]
     assert [list(found) for found in lists] == items
     assert dict(os.environ) == environment
 

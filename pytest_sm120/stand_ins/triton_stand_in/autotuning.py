@@ -46,6 +46,9 @@ class _Wrapping:
     #: Tells ghosts that decorate it to hand it back.
     __sm120_kernel__ = True
 
+    #: Returns the keyword arguments that the wrapper adds to a launch.
+    added_to: Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]
+
     def __init__(self, kernel: Any) -> None:
         self.fn = kernel
 
@@ -66,10 +69,6 @@ class _Wrapping:
     def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> None:
         """Check the arguments as a launch does, without one."""
         self.run(*args, grid=grid, warmup=True, **kwargs)
-
-    def added_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the keyword arguments that the wrapper adds to a launch."""
-        raise NotImplementedError
 
     def named_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the launch's arguments by name, as the functions a user writes expect them."""

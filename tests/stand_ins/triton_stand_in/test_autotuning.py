@@ -38,7 +38,7 @@ def test_config_keeps_what_is_set(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "@triton.autotune(configs=[triton.Config({'B': 16}, num_warps=2), triton.Config({'B': 32})],"
+        "@triton.autotune(configs=[triton.Config({'B': 16}, num_warps=2), triton.Config({})],"
         " key=['n'], restore_value=['x'], use_cuda_graph=True)\n@triton.jit\n"
         "def tuned(x, n, B: tl.constexpr): pass\n",
         "tuned = triton.autotune([triton.Config({'B': 16}, num_warps=2)], ['n'])(plain)\n",

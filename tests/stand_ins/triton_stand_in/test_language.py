@@ -58,7 +58,7 @@ def test_arithmetic_on_constants_is_arithmetic_on_their_values(
 
 @given(NUMBERS)
 def test_constant_turns_into_its_value(number: int) -> None:
-    constant = constexpr(constexpr(number))
+    constant: Any = constexpr(constexpr(number))
     assert plain_constant(constant) == constant.__sm120_plain__() == number
     assert (int(constant), float(constant), bool(constant)) == (number, number, bool(number))
     assert hash(constant) == hash(number)
