@@ -16,6 +16,7 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
@@ -142,6 +143,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     operands = (condition, input, other)
     source, device = common_device(operands)
     dtype = result_type((input, other), source._execution.default_dtype)
+    refuse_dtype("where", dtype)
     shape = common_shape(operands)
     known = compute_elements(lambda c, a, b: a if c else b, operands, shape, None, dtype)
     return Computed(source, shape, dtype, known, strides_of_result(operands, shape), device=device)
@@ -179,8 +181,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
     operands = (input, *bounds)
     source, device = common_device(operands)
     dtype = result_type(operands, source._execution.default_dtype)
-    if dtype.kind in ("bool", "complex"):
-        raise _clamp_refusal(dtype.kind)
+    named = "clamp" if len(bounds) == 2 else "clamp_min" if max is None else "clamp_max"
+    refuse_dtype(named, dtype)
     shape = common_shape(operands)
 
     def clamped(value: Any, *limits: Any) -> Any:
@@ -195,12 +197,6 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
     return Computed(source, shape, dtype, known, strides, device=device)
 
 
-def _clamp_refusal(kind: str) -> Exception:
-    if kind == "complex":
-        return RuntimeError("clamp is not supported for complex types")
-    return NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
-
-
 def clamp_min(input: Tensor, min: Any) -> Computed:
     """Return the elements, none below ``min``."""
     return clamp(input, min=min)
@@ -213,6 +209,8 @@ def clamp_max(input: Tensor, max: Any) -> Computed:
 
 def repeat(input: Tensor, *repeats: Any) -> Computed:
     """Return the tensor repeated along each dimension."""
+    if not repeats:
+        raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     counts = read_sizes("repeat", repeats)
     if len(counts) < input.ndim:
         raise RuntimeError(
@@ -280,7 +278,7 @@ JOINING = (
     computing("where", where, method=False),
     Operation("where", lambda call, input, condition, other: computing("where", where).run(
         call, condition, input, other), function=False),
-    computing("masked_fill", masked_fill, in_place=True),
+    computing("masked_fill", masked_fill, in_place=True, refusals="masked_fill"),
     computing("clamp", clamp, in_place=True),
     computing("clip", clamp, in_place=True),
     computing("clamp_min", clamp_min, in_place=True),

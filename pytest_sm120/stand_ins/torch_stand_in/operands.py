@@ -22,9 +22,12 @@ from pytest_sm120.tensors.layouts import (
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 
-def check_operand(name: str, value: Any, position: int = 2) -> Any:
+_NUMBERS = (bool, int, float, complex)
+
+
+def check_operand(name: str, value: Any, position: int = 2, tensors_only: bool = False) -> Any:
     """Return a tensor or a Python number; TypeError for anything else, as torch's."""
-    if not isinstance(value, (Tensor, bool, int, float, complex)):
+    if not isinstance(value, Tensor) and (tensors_only or not isinstance(value, _NUMBERS)):
         refuse_foreign(value)
         raise TypeError(
             f"{name}(): argument 'other' (position {position}) must be Tensor, not "
