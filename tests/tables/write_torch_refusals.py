@@ -12,22 +12,104 @@ import importlib
 import sys
 import warnings
 
-DTYPES = """
-bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64
-float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu complex64 complex128
-""".split()
+DTYPES = [
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3fnuz",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "complex64",
+    "complex128",
+]
 
-UNARY = """
-abs neg sign floor ceil trunc relu bitwise_not square exp exp2 expm1 log log2 log1p sqrt rsqrt
-reciprocal sigmoid tanh sin cos erf isnan isinf isfinite logical_not sum mean prod any all amax amin
-max min argmax argmin argsort sort diff
-""".split()
+UNARY = [
+    "abs",
+    "neg",
+    "sign",
+    "floor",
+    "ceil",
+    "trunc",
+    "relu",
+    "bitwise_not",
+    "square",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sigmoid",
+    "tanh",
+    "sin",
+    "cos",
+    "erf",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_not",
+    "sum",
+    "mean",
+    "prod",
+    "any",
+    "all",
+    "amax",
+    "amin",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+    "argsort",
+    "sort",
+    "diff",
+]
 
-BINARY = """
-add sub mul div maximum minimum fmax fmin remainder fmod floor_divide pow bitwise_and bitwise_or
-bitwise_xor bitwise_left_shift bitwise_right_shift atan2 logaddexp eq ne lt le gt ge logical_and
-logical_or logical_xor mm
-""".split()
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "remainder",
+    "fmod",
+    "floor_divide",
+    "pow",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "atan2",
+    "logaddexp",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "mm",
+]
 
 # Called with other arguments than tensors of the dtype alone.
 OTHERS = {

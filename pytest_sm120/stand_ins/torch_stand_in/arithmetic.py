@@ -227,6 +227,8 @@ def atan2(first: float, second: float) -> float:
 
 def logaddexp(first: float, second: float) -> float:
     """Return log(exp(first) + exp(second))."""
+    if isinstance(first, complex) or isinstance(second, complex):
+        raise ArithmeticError("complex logarithms are not followed")
     larger: float
     smaller: float
     larger, smaller = maximum(first, second), minimum(first, second)

@@ -166,6 +166,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Computed:
         )
     common_device((input, mask))
     shape = common_shape((input, mask))
+    refuse_dtype("masked_fill", input.dtype)
     operands = (input, mask, value)
     known = compute_elements(lambda a, m, v: v if m else a, operands, shape, None, input.dtype)
     return Computed(input, shape, input.dtype, known, strides_of_result((input,), shape))
@@ -182,6 +183,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
     source, device = common_device(operands)
     dtype = result_type(operands, source._execution.default_dtype)
     named = "clamp" if len(bounds) == 2 else "clamp_min" if max is None else "clamp_max"
+    if dtype.kind == "bool":
+        raise NotImplementedError(f"\"{named}_scalar_cpu\" not implemented for 'Bool'")
     refuse_dtype(named, dtype)
     shape = common_shape(operands)
 
@@ -193,7 +196,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
         return limit["max"] if "max" in limit and value > limit["max"] else value
 
     known = compute_elements(clamped, operands, shape, dtype, dtype)
-    strides = strides_of_result(operands, shape)
+    read = [operand for operand in operands if isinstance(operand, Tensor)]
+    strides = strides_of_result(read, shape)
     return Computed(source, shape, dtype, known, strides, device=device)
 
 
@@ -278,7 +282,7 @@ JOINING = (
     computing("where", where, method=False),
     Operation("where", lambda call, input, condition, other: computing("where", where).run(
         call, condition, input, other), function=False),
-    computing("masked_fill", masked_fill, in_place=True, refusals="masked_fill"),
+    computing("masked_fill", masked_fill, in_place=True),
     computing("clamp", clamp, in_place=True),
     computing("clip", clamp, in_place=True),
     computing("clamp_min", clamp_min, in_place=True),

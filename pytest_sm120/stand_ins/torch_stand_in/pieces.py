@@ -26,6 +26,10 @@ def unbind(call: str, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 def split(call: str, input: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Return views of equal sizes, the last one smaller, or of the sizes listed."""
+    if isinstance(split_size_or_sections, int) and split_size_or_sections < 0 and input._shape:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size_or_sections}"
+        )
     position = _dimension_to_split(call, input, dim)
     size = input._shape[position]
     if isinstance(split_size_or_sections, (tuple, list)):
@@ -33,8 +37,6 @@ def split(call: str, input: Tensor, split_size_or_sections: Any, dim: int = 0) -
         _refuse_wrong_sections(input, position, sizes)
         return _cut(input, position, sizes)
     step = int(split_size_or_sections)
-    if step < 0:
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
     if step == 0 and size != 0:
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"

@@ -19,6 +19,7 @@ from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.number_formats import component_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ def _rules(kind: str, names: str, **options: bool) -> tuple[Rule, ...]:
 UNARY = (
     *_rules("keep", "abs neg sign floor ceil trunc relu bitwise_not"),
     *_rules("integer", "square"),
-    *_rules("float", "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal sigmoid tanh sin cos erf"),
+    *_rules(
+        "float", "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal sigmoid tanh sin cos erf"
+    ),
     *_rules("bool", "isnan isinf isfinite", in_place=False),
     *_rules("logic", "logical_not"),
 )
@@ -73,7 +76,9 @@ def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
     known = None
     if rule.function is not None:
         known = compute_elements(rule.function, operands, shape, compute_dtype, dtype)
-    strides = strides_of_result(operands, shape)
+    # The exponent of a power is no operand of its kernel when it is a number.
+    read = operands[:1] if rule.name == "pow" and _is_number(operands[1]) else operands
+    strides = strides_of_result(read, shape)
     return Computed(source, shape, dtype, known, strides, device=device)
 
 
@@ -88,6 +93,10 @@ def _refuse(rule: Rule, operands: tuple[Any, ...], common: DType) -> None:
         refuse_dtype("pow_scalar", common)
     else:
         refuse_dtype(rule.name, common)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, Tensor)
 
 
 def _is_bool_tensor(value: Any) -> bool:
@@ -107,6 +116,8 @@ def _dtypes(rule: Rule, common: DType, default: DType) -> tuple[DType, DType | N
         return DTYPES["bool"], None
     if rule.kind == "compare":
         return DTYPES["bool"], common
+    if rule.name == "abs" and common.kind == "complex":
+        return component_of(common), common
     if rule.kind == "integer" and common.kind == "bool":
         return DTYPES["int64"], DTYPES["int64"]
     if rule.kind == "float" and common.kind in ("bool", "int", "uint"):

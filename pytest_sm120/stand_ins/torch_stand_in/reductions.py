@@ -183,7 +183,7 @@ def _reduction_of_extreme(name: str) -> Callable[..., Computed]:
 
 def _refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool) -> None:
     if unnamed:
-        raise IndexError(
+        raise RuntimeError(
             f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )

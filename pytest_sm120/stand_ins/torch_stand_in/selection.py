@@ -45,8 +45,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
     common_device((input, chosen))
     if not input.ndim and chosen.numel() != 1:
         raise RuntimeError(
-            "index_select(): Index to scalar can have only 1 value, got "
-            f"{chosen.numel()} value(s)"
+            f"index_select(): Index to scalar can have only 1 value, got {chosen.numel()} value(s)"
         )
     shape = _with_size(input, axis, chosen.numel())
     order = known_values(chosen)
@@ -54,7 +53,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
         return Computed(input, shape, input.dtype, _uniform(input))
     positions = [int(value.real) for value in read_values(chosen, "torch.index_select")]
     size = input.shape[axis] if input.ndim else 1
-    if positions and size == 0:
+    if positions and size == 0 and input.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if any(not 0 <= position < size for position in positions):
         raise IndexError("index out of range in self")
@@ -88,6 +87,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     common_device((input, chosen))
     if max(chosen.ndim, 1) != max(input.ndim, 1) and chosen.numel():
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    if chosen.numel() and not input.numel():
+        raise RuntimeError(f"index 0 is out of bounds for dimension {axis} with size 0")
     for at, (size, limit) in enumerate(zip(chosen.shape, input.shape, strict=False)):
         if chosen.numel() and at != axis and size > limit:
             raise RuntimeError(
@@ -100,6 +101,10 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Extremes:
     """Return the elements of each line in order, and where they were."""
     axis = wrap_dimension(dim, input.ndim)
+    if input.dtype.kind == "complex":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    if input.ndim:
+        refuse_dtype("sort", input.dtype)
     lines = lines_of(input, [axis] if input.ndim else [], input.dtype)
     values: Known = None
     places: Known = None
@@ -142,6 +147,8 @@ def topk(
     count = int(k)
     if not 0 <= count <= size:
         raise RuntimeError("selected index k out of range")
+    if input.dtype.kind == "bool":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     shape = _with_size(input, axis, count)
     # Which of several equal elements is taken is up to the hardware: values are not followed.
     return Extremes(
@@ -221,6 +228,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
+    if input.shape[axis] > n:
+        refuse_dtype("diff", input.dtype)
     return Computed(input, _with_size(input, axis, max(input.shape[axis] - n, 0)), input.dtype)
 
 
@@ -237,12 +246,12 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
 SELECTION = (
     computing("index_select", index_select, refusals="index_select"),
     computing("gather", gather, refusals="gather"),
-    computing("sort", sort, refusals="sort"),
+    computing("sort", sort),
     computing("argsort", argsort, refusals="argsort"),
     computing("topk", topk, refusals="topk"),
     computing("searchsorted", searchsorted, method=False),
     computing("flip", flip, refusals="flip"),
-    computing("diff", diff, refusals="diff"),
+    computing("diff", diff),
     computing("softmax", softmax),
     computing("log_softmax", softmax),
 )
