@@ -11,7 +11,8 @@ def only(records):
 
 
 @pytest.mark.parametrize(
-    ("name", "fill", "uninitialized"), [("empty", None, True), ("zeros", 0, False), ("ones", 1, False)]
+    ("name", "fill", "uninitialized"),
+    [("empty", None, True), ("zeros", 0, False), ("ones", 1, False)],
 )
 def test_creation_is_recorded_with_its_fill(torch, execution, name, fill, uninitialized):
     getattr(torch, name)(4, 6, dtype=torch.uint8, device="cuda:1")
