@@ -8,11 +8,24 @@ from __future__ import annotations
 import importlib
 import sys
 
-SECTIONS = """
-torch torch.Tensor torch.cuda torch.nn torch.nn.functional torch.nn.parameter torch.version
-torch.library torch.compiler torch.autograd torch.accelerator torch.backends torch.jit
-torch.cuda.graphs torch.cuda.streams torch.cuda.nvtx
-""".split()
+SECTIONS = [
+    "torch",
+    "torch.Tensor",
+    "torch.cuda",
+    "torch.nn",
+    "torch.nn.functional",
+    "torch.nn.parameter",
+    "torch.version",
+    "torch.library",
+    "torch.compiler",
+    "torch.autograd",
+    "torch.accelerator",
+    "torch.backends",
+    "torch.jit",
+    "torch.cuda.graphs",
+    "torch.cuda.streams",
+    "torch.cuda.nvtx",
+]
 
 # Submodules that torch imports only when they are asked for, on any machine.
 LAZY = {

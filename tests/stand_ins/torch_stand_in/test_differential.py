@@ -108,6 +108,8 @@ def follow(data, strategy, length):
             our_result, our_error = evaluate(stand_in, expression, ours)
         except UnknownValue:
             return
+        if is_particular_to_cpu(real_error):
+            return
         compare_errors(real_error, our_error)
         if real_error is not None:
             return
@@ -118,6 +120,12 @@ def follow(data, strategy, length):
         if "empty" not in expression:
             assert_same_contents(*pair)
         real, ours = pair
+
+
+def is_particular_to_cpu(error):
+    """Return whether only torch's CPU kernels refuse this; no card does."""
+    words = ("ZeroDivisionError", "flip_cpu", "mul_cpu_reduced_float", "out of DATA bounds")
+    return error is not None and any(word in str(error) for word in words)
 
 
 def compare_errors(real_error, our_error):
