@@ -228,7 +228,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    if input.shape[axis] > n:
+    if input.shape[axis] >= n:
         refuse_dtype("diff", input.dtype)
     return Computed(input, _with_size(input, axis, max(input.shape[axis] - n, 0)), input.dtype)
 
