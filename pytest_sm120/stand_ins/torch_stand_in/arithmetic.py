@@ -177,7 +177,8 @@ def truncate_divide(first: Any, second: Any) -> Any:
 
 def remainder(first: Any, second: Any) -> Any:
     """Return the remainder with the divisor's sign; ArithmeticError by zero."""
-    return first % second
+    result = first % second
+    return abs(result) if result == 0 else result
 
 
 def fmod(first: Any, second: Any) -> Any:

@@ -24,7 +24,7 @@ def answer(torch, expression: str) -> str:
 
 def describe(result: object) -> str:
     """Return the words for one result."""
-    if type(result) is tuple or isinstance(result, list) or hasattr(result, "_fields"):
+    if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
         return " | ".join(describe(part) for part in result)
     if not hasattr(result, "storage_offset"):
         return str(result)
