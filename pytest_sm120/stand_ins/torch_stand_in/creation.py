@@ -142,7 +142,9 @@ def arange(execution: Execution, *bounds: Any, **options: Any) -> Tensor:
 
 def _read_range(limits: list[Any], step: Any) -> tuple[Any, Any, Any]:
     if not 1 <= len(limits) <= 3:
-        raise TypeError("arange() received an invalid combination of arguments")
+        raise TypeError(
+            "arange() received an invalid combination of arguments - got (), but expected one of:"
+        )
     numbers = [read_number("arange", "end", 1, limit) for limit in limits]
     start, end = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
     step = numbers[2] if len(numbers) == 3 else read_number("arange", "step", 3, step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -90,11 +91,8 @@ def _dtypes(rule: Reduction, input: Tensor, dtype: DType | None) -> tuple[DType,
         if wanted.kind not in ("float", "complex"):
             which = "Input" if dtype is None else "Optional"
             raise RuntimeError(
-                "mean(): could not infer output dtype. Input dtype must be either a floating point "
-                f"or complex dtype. Got: {scalar_type_name(wanted)}"
-                if which == "Input"
-                else "mean(): could not infer output dtype. Optional dtype must be either a "
-                f"floating point or complex dtype. Got: {scalar_type_name(wanted)}"
+                f"mean(): could not infer output dtype. {which} dtype must be either a floating "
+                f"point or complex dtype. Got: {scalar_type_name(wanted)}"
             )
         return wanted, wanted
     if rule.kind == "sum" and dtype is None and own.kind in ("bool", "int", "uint"):
@@ -130,7 +128,6 @@ MEAN = Reduction("mean", _mean, "mean")
 PROD = Reduction("prod", prod, "sum")
 ANY = Reduction("any", any, "bool")
 ALL = Reduction("all", all, "bool")
-NOT_FOLLOWED = {name: Reduction(name, None, "keep") for name in ("amax", "amin", "logsumexp")}
 
 
 def _largest(line: Sequence[Any]) -> Any:
@@ -277,7 +274,7 @@ def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Comput
         if input.numel():
             refuse_dtype(name, compute)
         lines = lines_of(input, [axis] if input.ndim else [], compute)
-        known = None if lines is None else _unlined(input, axis, [
+        known = None if lines is None else unlined(input, axis, [
             list(accumulate(line, step)) for line in lines
         ])  # fmt: skip
         return Computed(input, input.shape, result, known)
@@ -286,7 +283,7 @@ def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Comput
     return running
 
 
-def _unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> list[Number]:
+def unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> list[Number]:
     """Return elements given line by line in row-major order of the tensor's shape."""
     inner = prod(input.shape[axis + 1 :])
     size = input.shape[axis] if input.ndim else 1
@@ -295,8 +292,6 @@ def _unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> lis
         for place in range(input.numel())
     ]
 
-
-unlined = _unlined
 
 #: The rows of every operation in this module.
 REDUCTIONS = (
@@ -312,6 +307,6 @@ REDUCTIONS = (
     computing("argmax", _argument("max")),
     computing("argmin", _argument("min")),
     computing("logsumexp", logsumexp),
-    computing("cumsum", _running("cumsum", arithmetic.add), in_place=True),
-    computing("cumprod", _running("cumprod", arithmetic.mul), in_place=True),
+    computing("cumsum", _running("cumsum", operator.add), in_place=True),
+    computing("cumprod", _running("cumprod", operator.mul), in_place=True),
 )

@@ -177,10 +177,6 @@ def searchsorted(
             f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
             f"{list(input.shape)}"
         )
-    if input.ndim and sorted_sequence.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype"
-        )
     wanted = known_values(input)
     listed = [wanted.value] * input.numel() if isinstance(wanted, Uniform) else wanted
     known = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, views, writes
+from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, slicing, views, writes
 from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation
@@ -19,8 +19,8 @@ _FUNCTION_AND_METHOD = (
     views.unsqueeze,
     views.squeeze,
     views.detach,
-    views.narrow,
-    views.select,
+    slicing.narrow,
+    slicing.select,
     pieces.unbind,
     pieces.split,
     pieces.chunk,
