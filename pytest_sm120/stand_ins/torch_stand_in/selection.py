@@ -11,8 +11,9 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
-from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of, unlined
+from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.running import unlined
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import read_values, refuse_foreign
