@@ -25,8 +25,12 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     Layout,
     MemoryFormat,
 )
-from pytest_sm120.stand_ins.torch_stand_in.methods import FUNCTIONS
-from pytest_sm120.stand_ins.torch_stand_in.questions import FUNCTIONAL, QUESTIONS
+from pytest_sm120.stand_ins.torch_stand_in.methods import (
+    FUNCTIONS,
+    computing_functions,
+    functional,
+)
+from pytest_sm120.stand_ins.torch_stand_in.questions import QUESTIONS
 from pytest_sm120.stand_ins.torch_stand_in.size import Size
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.tensors.devices import Device
@@ -88,7 +92,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
         "Parameter": parameters.Parameter,
         "Buffer": parameters.Buffer,
     },
-    "torch.nn.functional": FUNCTIONAL,
+    "torch.nn.functional": {},
     "torch.nn.parameter": {"Parameter": parameters.Parameter, "Buffer": parameters.Buffer},
     "torch.version": {
         "__version__": VERSION,
@@ -121,6 +125,12 @@ CONSTANTS: dict[str, dict[str, Any]] = {
 def _create(name: str, execution: Execution, *size: Any, **options: Any) -> Tensor:
     return creation.create(execution, name, *size, **options)
 
+
+#: Constants by module that are read when somebody asks for what is not among the others.
+LATER: dict[str, Callable[[], dict[str, Any]]] = {
+    "torch": computing_functions,
+    "torch.nn.functional": functional,
+}
 
 #: Functions by module that get the test's execution as their first argument.
 BOUND: dict[str, dict[str, Callable[..., Any]]] = {
