@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -15,8 +14,7 @@ from pytest_sm120.stand_ins.target_files import CompiledFiles
 from pytest_sm120.tiers.choose import DEFAULT_TIER, find_availability, parse_tiers
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of a run."""
 
     #: Folder that target paths are relative to.
@@ -80,8 +78,7 @@ def _read_root(config: pytest.Config) -> Path:
     return root
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """What the markers of one test ask for."""
 
     #: None when no marker names a tier.
