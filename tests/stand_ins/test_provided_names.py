@@ -114,10 +114,15 @@ def test_name_of_the_standard_library_changes_for_the_target_only(bench: Bench) 
 
 def test_submodule_of_an_overlaid_module_is_imported(bench: Bench) -> None:
     module = bench.load(
-        "import wsgiref.headers\nfrom wsgiref import headers as got\n",
-        provide={"wsgiref.version": "1"},
+        """
+        import wsgiref.headers
+        from wsgiref import headers as got
+        from wsgiref.util import setup
+        """,
+        provide={"wsgiref.util.setup": 5},
     )
     assert module.got is importlib.import_module("wsgiref.headers")
+    assert module.setup == 5
 
 
 def test_name_of_a_real_package_changes_for_the_target_only(bench: Bench) -> None:
