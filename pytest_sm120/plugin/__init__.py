@@ -77,16 +77,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def sm120_provide() -> Mapping[str, object]:
-    """Objects to provide to every target of a folder; override it in that folder's conftest.py."""
+    """Objects to provide to every target of a folder; override it in that folder's conftest.py.
+
+    It is asked for at each load, so that it may itself use ``sm120``, e.g. for a registry.
+    """
     return {}
 
 
 @pytest.fixture
-def sm120(request: pytest.FixtureRequest, sm120_provide: Mapping[str, object]) -> Iterator[Sm120]:
+def sm120(request: pytest.FixtureRequest) -> Iterator[Sm120]:
     """Load host-side Python of GPU kernels with recording stand-ins, and check what it did."""
     from pytest_sm120.plugin.fixture import open_fixture
 
-    yield from open_fixture(request, sm120_provide)
+    yield from open_fixture(request)
 
 
 @pytest.fixture(autouse=True)

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import pytest
 
 from pytest_sm120.arch import Arch
+from pytest_sm120.errors import ContractBroken
 from pytest_sm120.plugin.settings import Settings, choose_tier, read_marker, read_settings
 from pytest_sm120.tiers.choose import find_availability
 
@@ -37,7 +37,8 @@ class Sm120:
     #: The arch that capability queries answer for.
     arch: Arch
     settings: Settings = field(repr=False)
-    folder_provide: Mapping[str, object] = field(repr=False)
+    #: Returns what the folder's conftest.py provides to every target.
+    folder_provide: Callable[[], Mapping[str, object]] = field(repr=False)
     #: The contracts checked so far.
     results: list[ContractResult] = field(default_factory=list, repr=False)
     _session: RecordSession | None = field(default=None, repr=False)
@@ -87,7 +88,7 @@ class Sm120:
         return self.session.load(
             path,
             provide=provide or {},
-            folder_provide=self.folder_provide,
+            folder_provide=self.folder_provide(),
             real=real,
             name=name,
         )
@@ -155,22 +156,28 @@ class Sm120:
         __tracebackhide__ = True
         from pytest_sm120.contracts import check
 
-        return check(
-            contract,
-            drive,
-            bench=self.session,
-            sizes=sizes,
-            devices=devices,
-            thorough=thorough,
-            versions=self.settings.versions,
-            note_result=self.results.append,
-        )
+        try:
+            result = check(
+                contract,
+                drive,
+                bench=self.session,
+                sizes=sizes,
+                devices=devices,
+                thorough=thorough,
+                versions=self.settings.versions,
+            )
+        except ContractBroken as broken:
+            self.results.append(cast("ContractResult", broken.result))
+            raise
+        self.results.append(result)
+        return result
 
     def source(self, path: str | os.PathLike[str]) -> SourceView:
         """Return a view of a file's text, which is read and never run; works in every tier."""
         from pytest_sm120.source import read_source
 
-        return read_source(Path(self.settings.root / path))
+        full = self.settings.root / path
+        return read_source(full, self.settings.files.known_tree(full))
 
     def close(self) -> None:
         """Put the process back as it was before the first load."""
@@ -186,9 +193,7 @@ class Sm120:
 FIXTURE = pytest.StashKey[Sm120]()
 
 
-def open_fixture(
-    request: pytest.FixtureRequest, folder_provide: Mapping[str, object]
-) -> Iterator[Sm120]:
+def open_fixture(request: pytest.FixtureRequest) -> Iterator[Sm120]:
     """Yield the fixture for one test, in its tier; skip when the machine cannot serve the tier."""
     tier = choose_tier(request)
     availability = find_availability(tier)
@@ -196,7 +201,7 @@ def open_fixture(
         _skip(availability.cause, availability.remedy)
     settings = read_settings(request.config)
     arch = read_marker(request.node).arch or settings.arch
-    fixture = Sm120(tier, arch, settings, folder_provide)
+    fixture = Sm120(tier, arch, settings, lambda: request.getfixturevalue("sm120_provide"))
     request.node.stash[FIXTURE] = fixture
     try:
         yield fixture

@@ -38,7 +38,9 @@ def describe_use(fixture: Sm120) -> dict[str, Any]:
         "targets": [str(module.__file__) for module in targets],
         "contracts": len(fixture.results),
         "clauses_broken": sum(len(result.findings) for result in fixture.results),
-        "costs": [result.cost for result in fixture.results if result.cost],
+        "costs": [
+            cost for result in fixture.results for cost in result.cost_lines if result.findings
+        ],
         "assumptions": list(_assumptions(fixture)),
     }
 

@@ -20,13 +20,25 @@ def absolute_name(name: str, package: str, level: int) -> str:
     return f"{base}.{name}" if name else base
 
 
-def imported_names(tree: ast.Module, package: str) -> frozenset[str]:
+def imported_names(tree: ast.Module, package: str, *, calls: bool = True) -> frozenset[str]:
     """Return every absolute dotted name that an import statement anywhere in the tree names.
 
     ``from a.b import c`` names ``a.b.c``, ``from a.b import *`` names ``a.b``.
-    ``importlib.import_module("a.b")`` with a literal counts as a statement.
+    ``importlib.import_module("a.b")`` with a literal counts as a statement; ``calls`` is False for
+    a text that has no such call.
     """
-    return frozenset(name for node in ast.walk(tree) for name in _names_of(node, package))
+    nodes = ast.walk(tree) if calls else _statements(tree)
+    return frozenset(name for node in nodes for name in _names_of(node, package))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield every statement without looking into expressions, of which most of a tree consists."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, part, ()))
 
 
 def _names_of(node: ast.AST, package: str) -> Iterator[str]:

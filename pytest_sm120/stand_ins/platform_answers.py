@@ -49,7 +49,7 @@ is_mthreads is_ascend is_intel is_out_of_tree is_unspecified is_habana is_gfx95_
 is_gfx942_supported
 is_gfx1250 is_gfx12 is_fp8_fnuz is_fp8_fnuz_supported is_mi300 is_rocm_aiter_enabled is_apple
 is_host_cpu_arm64 is_wsl cpu_has_amx_support
-""".split()  # noqa: SIM905  # a table reads better as words than as forty quoted strings
+""".split()
 
 
 def _number(arch: Arch) -> int:

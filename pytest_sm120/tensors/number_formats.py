@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.storages import Number
 
 
-@dataclass(frozen=True)
-class FloatLimits:
+class FloatLimits(NamedTuple):
     """What ``torch.finfo`` answers for a floating-point format."""
 
     #: Plain name, e.g. ``"float8_e4m3fn"``.
@@ -33,8 +32,7 @@ class FloatLimits:
         return self.tiny
 
 
-@dataclass(frozen=True)
-class IntegerLimits:
+class IntegerLimits(NamedTuple):
     """What ``torch.iinfo`` answers for an integer format."""
 
     #: Plain name, e.g. ``"int32"``.

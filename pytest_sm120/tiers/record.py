@@ -39,7 +39,11 @@ class RecordSession:
     def __init__(
         self, *, root: Path, arch: Arch, real_packages: Iterable[str], files: CompiledFiles
     ) -> None:
-        self.execution = Execution(arch=arch)
+        self.execution = Execution(
+            arch=arch,
+            definition_of=files.definition_of,
+            written_arguments=files.written_arguments,
+        )
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []
         self._thread = threading.get_ident()

@@ -37,7 +37,7 @@ COVERAGE_PRAGMA = re.compile(r"pragma[:\s]?\s*no\s*(cover|branch)", re.IGNORECAS
 IGNORE = re.compile(
     r"#\s*(noqa(:\s*[A-Z]+[0-9]+([,\s]+[A-Z]+[0-9]+)*)?|type:\s*ignore(\[[^]]*\])?)"
 )
-REASON = re.compile(r"#\s*\w+\s+\w+")
+REASON = re.compile(r"#\s*\w\S*\s+\S*\w")
 # Put together here, so that this file keeps the rule that it checks.
 REGISTRY_HOSTS = tuple(
     ".".join(parts)

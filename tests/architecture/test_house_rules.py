@@ -191,6 +191,7 @@ def test_unfinished_work_is_told_in_a_room_docstring_when_the_room_is_begun(
         "# noqa: E501  # a table reads better unbroken",
         "# type: ignore[misc]  # the stub of libcst is wrong here",
         "# type: ignore[misc]  # noqa: E501  # the stub is wrong here",
+        "# noqa: N802  # torch's spelling",
         "# says nothing about noqua",
     ],
 )
@@ -205,6 +206,7 @@ def test_ignore_with_a_reason_is_accepted(tmp_path: Path, comment: str) -> None:
         "# noqa",
         "# noqa: E501",
         "# noqa: E501, F401",
+        "# noqa because of that",
         "# type: ignore",
         "# type: ignore[misc]",
         "# type: ignore[misc]  # noqa: E501",

@@ -36,7 +36,7 @@ from pytest_sm120.tensors.layouts import (
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Storage, Uniform
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pick:
     """The indices that one dimension is read with."""
 
@@ -45,7 +45,7 @@ class Pick:
     known: Known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """How a tensor is read with several index tensors at once."""
 

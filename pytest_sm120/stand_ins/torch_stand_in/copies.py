@@ -136,6 +136,8 @@ def type_(call: str, input: Tensor, dtype: Any = None, non_blocking: bool = Fals
 
 def reshape(call: str, input: Tensor, *shape: Any) -> Tensor:
     """Return a view with another shape when there is one, else a copy."""
+    if not shape:
+        raise TypeError('reshape() missing 1 required positional arguments: "shape"')
     sizes = resolve_sizes(input, read_sizes("reshape", shape))
     strides = view_strides(tuple(input._shape), input._strides, sizes)
     if strides is not None:

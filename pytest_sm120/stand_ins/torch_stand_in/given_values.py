@@ -13,7 +13,7 @@ from pytest_sm120.tensors.dtypes import DTYPES, DType, find_dtype
 from pytest_sm120.tensors.storages import Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GivenValues:
     """Values in row-major order with their shape."""
 

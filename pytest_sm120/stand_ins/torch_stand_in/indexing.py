@@ -64,10 +64,12 @@ def _basic(input: Tensor, key: Any) -> tuple[Tensor, dict[int, Tensor]]:
     position = 0
     for part in parts:
         if part is Ellipsis:
+            # A second Ellipsis skips as many dimensions again, as in torch.
             position += input.ndim - used
-            used = input.ndim
         elif part is None:
             seen, position = unsqueeze("", seen, position), position + 1
+        elif position >= seen.ndim and not isinstance(part, bool):
+            raise IndexError(f"too many indices for tensor of dimension {seen.ndim}")
         elif isinstance(part, slice):
             seen, position = _slice(seen, position, part), position + 1
         elif isinstance(part, (bool, list, Tensor)):

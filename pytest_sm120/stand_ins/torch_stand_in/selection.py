@@ -12,6 +12,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strid
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of, unlined
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import read_values, refuse_foreign
@@ -42,12 +43,18 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
     if chosen.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     common_device((input, chosen))
+    if not input.ndim and chosen.numel() != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {chosen.numel()} value(s)"
+        )
     shape = _with_size(input, axis, chosen.numel())
     order = known_values(chosen)
     if order is None:
         return Computed(input, shape, input.dtype, _uniform(input))
     positions = [int(value.real) for value in read_values(chosen, "torch.index_select")]
     size = input.shape[axis] if input.ndim else 1
+    if positions and size == 0 and input.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if any(not 0 <= position < size for position in positions):
         raise IndexError("index out of range in self")
     return Computed(input, shape, input.dtype, _reordered(input, axis, positions))
@@ -80,8 +87,10 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     common_device((input, chosen))
     if max(chosen.ndim, 1) != max(input.ndim, 1) and chosen.numel():
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    if chosen.numel() and not input.numel():
+        raise RuntimeError(f"index 0 is out of bounds for dimension {axis} with size 0")
     for at, (size, limit) in enumerate(zip(chosen.shape, input.shape, strict=False)):
-        if at != axis and size > limit:
+        if chosen.numel() and at != axis and size > limit:
             raise RuntimeError(
                 f"Size does not match at dimension {at} expected index {list(chosen.shape)} to be "
                 f"no larger than self {list(input.shape)} apart from dimension {axis}"
@@ -92,6 +101,10 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Extremes:
     """Return the elements of each line in order, and where they were."""
     axis = wrap_dimension(dim, input.ndim)
+    if input.dtype.kind == "complex":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    if input.ndim:
+        refuse_dtype("sort", input.dtype)
     lines = lines_of(input, [axis] if input.ndim else [], input.dtype)
     values: Known = None
     places: Known = None
@@ -134,6 +147,8 @@ def topk(
     count = int(k)
     if not 0 <= count <= size:
         raise RuntimeError("selected index k out of range")
+    if input.dtype.kind == "bool":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     shape = _with_size(input, axis, count)
     # Which of several equal elements is taken is up to the hardware: values are not followed.
     return Extremes(
@@ -188,7 +203,7 @@ def flip(input: Tensor, *dims: Any) -> Computed:
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     axes = wrap_dimensions(given, input.ndim) if given else ()
     known = known_values(input)
-    if known is not None and not isinstance(known, Uniform):
+    if known is not None and not isinstance(known, Uniform) and input.ndim:
         known = _flipped(list(known), tuple(input.shape), axes)
     strides = preserved_strides(tuple(input.shape), input.stride())
     return Computed(input, input.shape, input.dtype, known, strides)
@@ -213,6 +228,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
+    if input.shape[axis] > n:
+        refuse_dtype("diff", input.dtype)
     return Computed(input, _with_size(input, axis, max(input.shape[axis] - n, 0)), input.dtype)
 
 
@@ -220,22 +237,20 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
     """Return the softmax along a dimension; values not followed."""
     wrap_dimension(dim, input.ndim)
     wanted = dtype or input.dtype
-    if wanted.kind in ("bool", "int", "uint"):
-        names = {"int64": "Long", "int32": "Int", "bool": "Bool"}
-        name = names.get(wanted.name, wanted.name.capitalize())
-        raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{name}'")
+    if input.numel():
+        refuse_dtype("softmax", wanted)
     return Computed(input, input.shape, wanted)
 
 
 #: The rows of every operation in this module.
 SELECTION = (
-    computing("index_select", index_select),
-    computing("gather", gather),
+    computing("index_select", index_select, refusals="index_select"),
+    computing("gather", gather, refusals="gather"),
     computing("sort", sort),
-    computing("argsort", argsort),
-    computing("topk", topk),
+    computing("argsort", argsort, refusals="argsort"),
+    computing("topk", topk, refusals="topk"),
     computing("searchsorted", searchsorted, method=False),
-    computing("flip", flip),
+    computing("flip", flip, refusals="flip"),
     computing("diff", diff),
     computing("softmax", softmax),
     computing("log_softmax", softmax),

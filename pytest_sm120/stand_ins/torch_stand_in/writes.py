@@ -61,6 +61,9 @@ def one_value(value: Tensor) -> Uniform:
 
 def copy_(call: str, input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Copy another tensor's elements, broadcast and converted, and return the tensor."""
+    if isinstance(other, (bool, int, float, complex)):
+        write_number(input, "copy_", other)
+        return input
     if not isinstance(other, Tensor):
         refuse_foreign(other)
         raise TypeError(

@@ -126,10 +126,14 @@ class Kernel:
             for name in self.written_arguments & tensors.keys():
                 tensors[name].__sm120_forget__()
 
-    @functools.cached_property
+    @property
     def written_arguments(self) -> frozenset[str]:
         """The parameters that the kernel may write through, judged on its text."""
-        return find_written_arguments(self.fn)
+        known = self.execution.written_arguments
+        code = inspect.unwrap(self.fn).__code__
+        if code not in known:
+            known[code] = find_written_arguments(self.fn, self.execution.definition_of(code))
+        return known[code]
 
 
 def resolve_grid(grid: Grid, bound: Mapping[str, Any], kernel: str) -> tuple[int, ...]:

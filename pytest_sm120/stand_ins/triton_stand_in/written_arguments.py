@@ -18,16 +18,17 @@ _READS = ("load", "atomic_")
 _LANGUAGE = frozenset({"tl", "triton", "language", "libdevice", "math", "gl", "ttgl", "gluon"})
 
 
-def find_written_arguments(fn: Callable[..., Any]) -> frozenset[str]:
+def find_written_arguments(
+    fn: Callable[..., Any], definition: ast.AST | None = None
+) -> frozenset[str]:
     """Return the parameters that reach the address of a store or an atomic.
 
     A parameter that is handed to another function counts as written, and so does every one of them
-    when the text cannot be read.
+    when the text cannot be read. ``definition`` is the function's tree if somebody has it already.
     """
     names = frozenset(inspect.signature(fn).parameters)
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
-    except (OSError, TypeError, SyntaxError):
+    tree = definition or _parse(fn)
+    if tree is None:
         return names
     origins = _origins_of_names(tree, names)
     return frozenset(
@@ -36,6 +37,13 @@ def find_written_arguments(fn: Callable[..., Any]) -> frozenset[str]:
         for name in _names_in(address)
         for origin in origins.get(name, ())
     )
+
+
+def _parse(fn: Callable[..., Any]) -> ast.AST | None:
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(fn)))
+    except (OSError, TypeError, SyntaxError):
+        return None
 
 
 def _origins_of_names(tree: ast.AST, parameters: frozenset[str]) -> dict[str, frozenset[str]]:

@@ -51,8 +51,10 @@ def same_number(real, ours):
         return same_number(real.real, ours.real) and same_number(real.imag, ours.imag)
     if isinstance(real, bool) or isinstance(ours, bool):
         return real is ours
-    return real == ours or (real != real and ours != ours) or math.isclose(
-        real, ours, rel_tol=0.02, abs_tol=1e-6
+    return (
+        real == ours
+        or (real != real and ours != ours)
+        or math.isclose(real, ours, rel_tol=0.02, abs_tol=1e-6)
     )
 
 
@@ -106,6 +108,8 @@ def follow(data, strategy, length):
             our_result, our_error = evaluate(stand_in, expression, ours)
         except UnknownValue:
             return
+        if is_particular_to_cpu(real_error):
+            return
         compare_errors(real_error, our_error)
         if real_error is not None:
             return
@@ -116,6 +120,12 @@ def follow(data, strategy, length):
         if "empty" not in expression:
             assert_same_contents(*pair)
         real, ours = pair
+
+
+def is_particular_to_cpu(error):
+    """Return whether only torch's CPU kernels refuse this; no card does."""
+    words = ("ZeroDivisionError", "flip_cpu", "mul_cpu_reduced_float", "out of DATA bounds")
+    return error is not None and any(word in str(error) for word in words)
 
 
 def compare_errors(real_error, our_error):
