@@ -157,6 +157,8 @@ def divide(first: Any, second: Any) -> Any:
     """Return the quotient; by zero, an infinity or NaN."""
     if second:
         return first / second
+    if isinstance(first, complex):
+        raise ArithmeticError("complex numbers divided by zero are not followed")
     if first == 0 or isnan(first):
         return math.nan
     return math.copysign(math.inf, first) * math.copysign(1.0, second)
@@ -175,7 +177,8 @@ def truncate_divide(first: Any, second: Any) -> Any:
 
 def remainder(first: Any, second: Any) -> Any:
     """Return the remainder with the divisor's sign; ArithmeticError by zero."""
-    return first % second
+    result = first % second
+    return abs(result) if result == 0 else result
 
 
 def fmod(first: Any, second: Any) -> Any:

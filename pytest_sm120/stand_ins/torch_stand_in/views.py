@@ -65,11 +65,15 @@ def view_as_dtype(input: Tensor, dtype: DType) -> Tensor:
     kinds += " (different element sizes)"
     if not input._shape:
         raise RuntimeError(f"self.dim() cannot be 0 {kinds}")
-    if input._strides[-1] != 1:
-        raise RuntimeError(f"self.stride(-1) must be 1 {kinds}, but got {input._strides[-1]}")
     if old > new:
+        _refuse_steps(input, kinds)
         return _view_smaller(input, dtype, old // new)
     return _view_larger(input, dtype, new // old, kinds)
+
+
+def _refuse_steps(input: Tensor, kinds: str) -> None:
+    if input._strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {kinds}, but got {input._strides[-1]}")
 
 
 def _view_smaller(input: Tensor, dtype: DType, ratio: int) -> Tensor:
@@ -80,15 +84,19 @@ def _view_smaller(input: Tensor, dtype: DType, ratio: int) -> Tensor:
 
 def _view_larger(input: Tensor, dtype: DType, ratio: int, kinds: str) -> Tensor:
     demands = [("self.size(-1)", input._shape[-1]), ("self.storage_offset()", input._offset)]
-    demands += [
-        (f"self.stride({position})", stride) for position, stride in enumerate(input._strides[:-1])
-    ]
-    for what, value in demands:
-        if value % ratio:
-            raise RuntimeError(f"{what} must be divisible by {ratio} {kinds}, but got {value}")
+    _refuse_remainders(demands, ratio, kinds)
+    _refuse_steps(input, kinds)
+    steps = enumerate(input._strides[:-1])
+    _refuse_remainders([(f"self.stride({at})", step) for at, step in steps], ratio, kinds)
     shape = (*input._shape[:-1], input._shape[-1] // ratio)
     strides = (*(stride // ratio for stride in input._strides[:-1]), 1)
     return make_view(input, shape, strides, input._offset // ratio, dtype)
+
+
+def _refuse_remainders(demands: list[tuple[str, int]], ratio: int, kinds: str) -> None:
+    for what, value in demands:
+        if value % ratio:
+            raise RuntimeError(f"{what} must be divisible by {ratio} {kinds}, but got {value}")
 
 
 def view_as(call: str, input: Tensor, other: Tensor) -> Tensor:

@@ -132,3 +132,5 @@ def test_big_scratch_holds_no_memory_for_its_contents(torch):
     scratch = torch.zeros(32768, 37440, dtype=torch.uint8, device="cuda")
     assert scratch[100, 5].item() == 0
     assert scratch.nbytes == 1226833920
+    scratch[:64].zero_()
+    assert scratch[100, 5].item() == 0
