@@ -11,7 +11,15 @@ from tests.stand_ins.bench import Bench
 
 @pytest.mark.parametrize(
     "decorator",
-    ["ghost", "ghost()", "ghost(1, 2)", "ghost(name='x')", "ghost.inner", "ghost.of(3)[4]"],
+    [
+        "ghost",
+        "ghost()",
+        "ghost(1, 2)",
+        "ghost(lambda x, y: x)",
+        "ghost(name='x')",
+        "ghost.inner",
+        "ghost.of(3)[4]",
+    ],
 )
 def test_unknown_decorator_is_identity(bench: Bench, decorator: str) -> None:
     module = bench.load(

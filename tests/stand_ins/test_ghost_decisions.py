@@ -29,7 +29,7 @@ DECISIONS = [
     ("float(thing)", "float(lib.thing)", 1.0),
     ("dict(**thing)", "iter(lib.thing.keys())", {}),
     ("(lambda *args: args)(*thing)", "iter(lib.thing)", ()),
-    ("isinstance(list, thing)", "isinstance(<class 'list'>, lib.thing)", False),
+    ("isinstance(list, thing)", "isinstance(<class 'list'>, lib.thing)", True),
     ("isinstance(thing, other)", "isinstance(lib.thing, lib.other)", False),
     ("issubclass(decimal.Decimal, thing)", "issubclass(Decimal, lib.thing)", False),
     ("isinstance(decimal.Decimal(1), thing)", "isinstance(Decimal, lib.thing)", False),
