@@ -199,6 +199,12 @@ def test_key_that_nothing_names_is_refused_with_the_nearest_names(bench: Bench) 
     )
 
 
+def test_key_is_refused_when_only_a_computed_name_may_import_it(bench: Bench) -> None:
+    source = "import importlib\nname = 'lib' + '.deep'\nimportlib.import_module(name)\n"
+    with pytest.raises(UsageError, match="^provide= names 'lib.deep', but no import statement"):
+        bench.load(source, provide={"lib.deep": 1})
+
+
 def test_key_that_nothing_resembles_is_refused_without_a_suggestion(bench: Bench) -> None:
     with pytest.raises(UsageError) as raised:
         bench.load("from . import near\nimport lib\n", provide={"zzz": 1})
