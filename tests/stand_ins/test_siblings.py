@@ -45,8 +45,23 @@ def test_target_and_sibling_import_each_other(bench: Bench) -> None:
 
 def test_name_that_a_half_loaded_target_lacks_is_an_import_error(bench: Bench) -> None:
     bench.write("sibling.py", "from target import f\n")
-    with pytest.raises(TargetError, match=r"^sibling.py:1: importing sibling raised ImportError"):
+    with pytest.raises(TargetError, match=r"^sibling.py:1: importing target raised ImportError"):
         bench.load("import sibling\ndef f(): return 4\n", real=["sibling"])
+
+
+def test_target_is_prepared_for_a_sibling_that_cannot_be_imported(bench: Bench) -> None:
+    bench.write("sibling.py", "raise ImportError('no such card')\n")
+    module = bench.load(
+        """
+        try:
+            from sibling import fast
+        except ImportError as error:
+            fast, reason = None, str(error)
+        """,
+        real=["sibling"],
+    )
+    assert (module.fast, module.reason) == (None, "no such card")
+    assert [target.__name__ for target in bench.loader.targets] == ["target"]
 
 
 def test_package_is_a_real_sibling(bench: Bench) -> None:
