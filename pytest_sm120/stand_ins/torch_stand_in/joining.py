@@ -59,7 +59,8 @@ def cat(tensors: Any, dim: int = 0) -> Computed:
             )
     # For the sake of old code, torch leaves out tensors of shape (0,).
     kept = [tensor for tensor in given if tuple(tensor.shape) != (0,)] or given[:1]
-    axis = wrap_dimension(dim, kept[0].ndim)
+    nothing = tuple(kept[0].shape) == (0,)
+    axis = 0 if nothing else wrap_dimension(dim, kept[0].ndim)
     for position, tensor in enumerate(kept):
         _refuse_other_sizes(kept[0], tensor, axis, position)
     source, device = common_device(given)

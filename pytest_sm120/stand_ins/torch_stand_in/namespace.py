@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in import (
     creation,
     cuda,
@@ -116,18 +117,15 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "torch.accelerator": {},
 }
 
+
+def _create(name: str, execution: Execution, *size: Any, **options: Any) -> Tensor:
+    return creation.create(execution, name, *size, **options)
+
+
 #: Functions by module that get the test's execution as their first argument.
 BOUND: dict[str, dict[str, Callable[..., Any]]] = {
     "torch": {
-        "empty": lambda execution, *size, **options: creation.create(
-            execution, "empty", *size, **options
-        ),
-        "zeros": lambda execution, *size, **options: creation.create(
-            execution, "zeros", *size, **options
-        ),
-        "ones": lambda execution, *size, **options: creation.create(
-            execution, "ones", *size, **options
-        ),
+        **{name: partial(_create, name) for name in creation.FILLS},
         "full": creation.full,
         "arange": creation.arange,
         "tensor": creation.tensor,

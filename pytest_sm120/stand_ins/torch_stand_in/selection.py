@@ -11,8 +11,9 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
-from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of, unlined
+from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.running import unlined
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import read_values, refuse_foreign
@@ -176,10 +177,6 @@ def searchsorted(
             "dimensions of boundaries tensor and input value tensor must match, but we got "
             f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
             f"{list(input.shape)}"
-        )
-    if input.ndim and sorted_sequence.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype"
         )
     wanted = known_values(input)
     listed = [wanted.value] * input.numel() if isinstance(wanted, Uniform) else wanted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, views, writes
+from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, slicing, views, writes
 from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
 from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
+from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
 from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
 
 _FUNCTION_AND_METHOD = (
@@ -19,8 +20,8 @@ _FUNCTION_AND_METHOD = (
     views.unsqueeze,
     views.squeeze,
     views.detach,
-    views.narrow,
-    views.select,
+    slicing.narrow,
+    slicing.select,
     pieces.unbind,
     pieces.split,
     pieces.chunk,
@@ -77,5 +78,6 @@ OPERATIONS = (
     *JOINING,
     *MATRICES,
     *REDUCTIONS,
+    *RUNNING,
     *SELECTION,
 )

@@ -156,11 +156,7 @@ class Tensor(View):
         """Whether it lies in host memory."""
         return self.device.type == "cpu"
 
-    @property
-    def is_meta(self) -> bool:
-        """Whether it lies on the meta device."""
-        return self.device.type == "meta"
-
+    is_meta = property(lambda self: self.device.type == "meta")
     is_sparse = is_quantized = is_nested = is_mkldnn = is_xpu = is_mps = is_hpu = False
 
     def get_device(self) -> int:
