@@ -115,6 +115,12 @@ def test_long_value_is_shortened_in_the_question(bench: Bench) -> None:
     assert assumption.question == f"lib.name == '{'x' * 56}..."
 
 
+def test_value_of_sixty_characters_is_told_whole(bench: Bench) -> None:
+    module = bench.load(f"import lib\nsame = lib.name == {'x' * 58!r}\n")
+    [assumption] = module.__sm120_assumptions__
+    assert assumption.question == f"lib.name == '{'x' * 58}'"
+
+
 def test_assumption_reads_as_a_sentence() -> None:
     assumption = Assumption("target.py:3", "bool(lib.thing)", "False")
     assert str(assumption) == "target.py:3: bool(lib.thing) was taken as False"
