@@ -48,9 +48,7 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     """Return whether this machine can serve the tier, and if not, why and what to do."""
     if tier in BUILT_TIERS:
         return Availability(tier)
-    from pytest_sm120 import __version__
-
-    cause = f"pytest-sm120 {__version__} does not have the {tier} tier yet."
+    cause = f"This version of pytest-sm120 does not have the {tier} tier yet."
     remedy = f"Run this test in the tier {DEFAULT_TIER}, or use a version that has it."
     needed = ("triton",) if tier == "compile" else ("torch", "triton")
     missing = [package for package in needed if not has_package(package)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -84,7 +84,7 @@ class RecordSession:
         )
 
     def tensor(
-        self, shape: Iterable[int], dtype: object, device: object, strides: Iterable[int] | None
+        self, shape: Iterable[int], dtype: object, device: object, strides: Sequence[int] | None
     ) -> Tensor:
         """Return an input of unknown contents; it does not count as an allocation."""
         return input_tensor(self.execution, tuple(shape), dtype, device, strides)
