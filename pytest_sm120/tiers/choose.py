@@ -28,13 +28,20 @@ class Availability:
     tier: str
     #: Why it cannot, as a full sentence; ``""`` when it can.
     cause: str = ""
-    #: What to do about it, as a full sentence; ``""`` when nothing need or can be done.
+    #: What to do about it, as full sentences; ``""`` when nothing need be done.
     remedy: str = ""
+    #: The cause in a few words, for a line that names several tiers.
+    short_cause: str = ""
 
     @property
     def runs(self) -> bool:
         """Whether tests of this tier run here."""
         return not self.cause
+
+    @property
+    def why(self) -> str:
+        """The cause and the remedy, for a skip."""
+        return f"{self.cause} {self.remedy}".strip()
 
 
 def is_installed(package: str) -> bool:
@@ -52,13 +59,13 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     from pytest_sm120 import __version__
 
     cause = f"pytest-sm120 {__version__} does not have the {tier} tier yet."
-    remedy = f"Run this test in the tier {DEFAULT_TIER}, or use a version that has it."
+    remedy = f"Use the {DEFAULT_TIER} tier, or a version that has this one."
     needed = ("triton",) if tier == "compile" else ("torch", "triton")
     missing = [package for package in needed if not has_package(package)]
     if missing:
         cause += f" It will need {' and '.join(missing)}, which this environment lacks."
         remedy += _how_to_install()
-    return Availability(tier, cause, remedy)
+    return Availability(tier, cause, remedy, f"not in {__version__}")
 
 
 def _how_to_install() -> str:

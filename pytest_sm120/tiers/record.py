@@ -37,12 +37,19 @@ class RecordSession:
     tier = "record"
 
     def __init__(
-        self, *, root: Path, arch: Arch, real_packages: Iterable[str], files: CompiledFiles
+        self,
+        *,
+        root: Path,
+        arch: Arch,
+        real_packages: Iterable[str],
+        files: CompiledFiles,
+        thread: int,
     ) -> None:
+        """``thread`` identifies the test's own, the only one that may load."""
         self.execution = Execution(arch=arch)
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []
-        self._thread = threading.get_ident()
+        self._thread = thread
 
     @property
     def recording(self) -> Recording:
