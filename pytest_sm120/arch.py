@@ -7,13 +7,12 @@ products' data sheets for the number of SMs.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_sm120.errors import UsageError
 
 
-@dataclass(frozen=True)
-class Arch:
+class Arch(NamedTuple):
     """One compute capability, with the card that stands for it."""
 
     #: ``(major, minor)``, as ``torch.cuda.get_device_capability`` returns it.

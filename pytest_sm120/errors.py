@@ -50,7 +50,14 @@ class GhostValue(Sm120Error):
 
 
 class ContractBroken(AssertionError):
-    """A contract does not hold; the message lists every broken clause."""
+    """A contract does not hold; the message lists every broken clause.
+
+    ``result`` is what the check found out, clause by clause: a contracts.ContractResult.
+    """
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class HazardWarning(UserWarning):

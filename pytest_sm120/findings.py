@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What a contract clause or a lint rule has to say about one place."""
 
     #: Short identifier of what was broken, e.g. ``"initial value"`` or ``"SM101"``.

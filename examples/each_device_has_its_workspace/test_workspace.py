@@ -42,11 +42,5 @@ def test_workspace_keeps_its_contract(sm120):
 
 def test_shared_twin_hands_the_first_devices_workspace_to_the_second(sm120):
     module = sm120.load(HERE / "reduction_shared.py")
-    shared = Scratch(
-        key=lambda device: "_workspaces['partials']",
-        init="empty",
-        dtype="float32",
-        shape=lambda rows: (rows * 4,),
-    )
-    with pytest.raises(ContractBroken, match="cuda:1"):
-        sm120.check(shared, drive=lambda rows, device: sum_rows(sm120, module, rows, device))
+    with pytest.raises(ContractBroken, match="one per device"):
+        sm120.check(WORKSPACE, drive=lambda rows, device: sum_rows(sm120, module, rows, device))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from pytest_sm120.recorder.recording import Queries
 from pytest_sm120.recorder.records import (
     Allocation,
     Call,
@@ -14,7 +15,6 @@ from pytest_sm120.recorder.records import (
     Store,
     TensorView,
 )
-from pytest_sm120.recorder.recording import Queries
 
 # Enough for every call of a contract's drive; the rest would push the assertion off the screen.
 _MOST_LINES = 60

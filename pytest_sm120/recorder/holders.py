@@ -2,66 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Union
 
+from pytest_sm120.recorder.reachable import Found, attributes_of, find_tensors, plain_key
 from pytest_sm120.recorder.records import TensorView
-from pytest_sm120.tensors.devices import Device
-from pytest_sm120.tensors.dtypes import DType
 
 #: Called with the key and the view of each tensor that is kept.
 OnStore = Callable[[object, TensorView], None]
-
-# cache -> object -> dict -> tuple -> tensor is the deepest nesting seen upstream.
-_DEEPEST = 4
-
-
-def plain_key(key: object) -> object:
-    """Return the key with devices and dtypes as strings, so that it can be written in a test."""
-    if isinstance(key, Device):
-        return str(key)
-    if isinstance(key, DType):
-        return key.name
-    if isinstance(key, tuple):
-        return tuple(plain_key(part) for part in key)
-    return key
-
-
-def find_tensors(
-    value: object, path: object, depth: int = 0
-) -> Iterator[tuple[object, TensorView]]:
-    """Yield (path, view) for each tensor in a value, its containers and its attributes."""
-    if hasattr(type(value), "__sm120_view__"):
-        yield path, value.__sm120_view__()  # type: ignore[attr-defined]  # seen on the line above
-    elif depth < _DEEPEST:
-        for step, inner in _parts(value):
-            yield from find_tensors(inner, f"{path}{step}", depth + 1)
-
-
-def _parts(value: object) -> Iterator[tuple[str, object]]:
-    if isinstance(value, Mapping):
-        # A copy: another thread of the code under test may be adding to it.
-        for key, inner in list(value.items()):
-            yield f"[{plain_key(key)!r}]", inner
-    elif isinstance(value, (list, tuple, deque)):
-        for position, inner in enumerate(value):
-            yield f"[{position}]", inner
-    else:
-        for name, inner in attributes_of(value):
-            yield f".{name}", inner
-
-
-def attributes_of(value: object) -> list[tuple[str, object]]:
-    """Return the attributes stored on an object itself, without asking the object."""
-    if isinstance(value, ModuleType) or hasattr(type(value), "__sm120_plain__"):
-        return []
-    try:
-        stored = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return []
-    return [(name, inner) for name, inner in list(stored.items()) if not name.startswith("__")]
 
 
 class Registry(dict[Any, Any]):
@@ -73,7 +22,7 @@ class Registry(dict[Any, Any]):
 
     def __setitem__(self, key: object, value: object) -> None:
         super().__setitem__(key, value)
-        for path, view in find_tensors(value, plain_key(key)):
+        for path, view in find_tensors([(plain_key(key), value)]):
             self._on_store(path, view)
 
     def setdefault(self, key: object, default: object = None) -> object:
@@ -91,67 +40,70 @@ class Registry(dict[Any, Any]):
         self.update(other)
         return self
 
+    @property
+    def container(self) -> object:
+        """The object whose items are held."""
+        return self
+
+    def held_values(self) -> list[Found]:
+        """Return (key, value) for each item that is held now."""
+        return [(plain_key(key), value) for key, value in list(self.items())]
+
     def held_tensors(self) -> Iterator[tuple[object, TensorView]]:
         """Yield (key, view) for each tensor that is held now."""
-        for key, value in list(self.items()):
-            yield from find_tensors(value, plain_key(key))
+        return find_tensors(self.held_values())
 
 
 class WatchedObject:
-    """Reports each tensor stored in an attribute of one object, until ``release`` is called."""
+    """Reports each tensor stored in an attribute of one object, until ``release`` is called.
+
+    The object keeps its class; what changes meanwhile is how that class sets attributes. Objects
+    that are watched are released in the opposite order.
+    """
 
     def __init__(self, watched: object, on_store: OnStore) -> None:
         self.watched = watched
-        self._own_class = type(watched)
-        self._swap_class(on_store)
+        self._kind = type(watched)
+        self._own = vars(self._kind).get("__setattr__")
+        self._changed = self._change_class(on_store)
 
-    def _swap_class(self, on_store: OnStore) -> None:
-        own_class = self._own_class
+    def _change_class(self, on_store: OnStore) -> bool:
+        set_attribute: Callable[[object, str, object], None] = self._kind.__setattr__
 
-        def store_and_report(watched: object, name: str, value: object) -> None:
-            own_class.__setattr__(watched, name, value)
-            for path, view in find_tensors(value, name):
-                on_store(path, view)
+        def store_and_report(target: object, name: str, value: object) -> None:
+            set_attribute(target, name, value)
+            if target is self.watched:
+                for path, view in find_tensors([(name, value)]):
+                    on_store(path, view)
 
         try:
-            reporting = type(
-                own_class.__name__,
-                (own_class,),
-                {
-                    "__slots__": (),
-                    "__setattr__": store_and_report,
-                    "__module__": own_class.__module__,
-                    "__qualname__": own_class.__qualname__,
-                },
-            )
-            self.watched.__class__ = reporting
+            self._kind.__setattr__ = store_and_report  # type: ignore[method-assign]  # the point
         except TypeError:
-            # Built-in kinds such as SimpleNamespace keep their class; held_tensors still finds
+            # Built-in kinds such as SimpleNamespace stay as they are; held_tensors still finds
             # what they hold, only without the line that stored it.
-            return
+            return False
+        return True
 
     def release(self) -> None:
-        """Give the object its own class back."""
-        if type(self.watched) is not self._own_class:
-            self.watched.__class__ = self._own_class
+        """Give the object's class its own way of setting attributes back."""
+        if self._changed and self._own is not None:
+            self._kind.__setattr__ = self._own  # type: ignore[method-assign]  # as it was
+        elif self._changed:
+            del self._kind.__setattr__
+        self._changed = False
+
+    @property
+    def container(self) -> object:
+        """The object whose attributes are held."""
+        return self.watched
+
+    def held_values(self) -> list[Found]:
+        """Return (name, value) for each attribute that is set now."""
+        return list[Found](attributes_of(self.watched))
 
     def held_tensors(self) -> Iterator[tuple[object, TensorView]]:
         """Yield (path, view) for each tensor that is held now."""
-        for name, value in attributes_of(self.watched) + _slots_of(self.watched):
-            yield from find_tensors(value, name)
-
-
-def _slots_of(value: object) -> list[tuple[str, object]]:
-    names: Iterable[str] = (
-        name
-        for kind in type(value).__mro__
-        for name in _as_names(kind.__dict__.get("__slots__", ()))
-    )
-    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
-
-
-def _as_names(slots: str | Iterable[str]) -> Iterable[str]:
-    return (slots,) if isinstance(slots, str) else slots
+        return find_tensors(self.held_values())
 
 
 class ModuleGlobals:
@@ -160,11 +112,22 @@ class ModuleGlobals:
     def __init__(self, module: ModuleType) -> None:
         self.module = module
 
+    @property
+    def container(self) -> object:
+        """The dict whose items are held."""
+        return vars(self.module)
+
+    def held_values(self) -> list[Found]:
+        """Return (name, value) for each global that belongs to this module."""
+        return [
+            (name, value)
+            for name, value in list(vars(self.module).items())
+            if not name.startswith("__") and self._is_kept_here(value)
+        ]
+
     def held_tensors(self) -> Iterator[tuple[object, TensorView]]:
         """Yield (path, view), e.g. ``("_cache[('ws', 'cuda:0')]", view)``."""
-        for name, value in list(vars(self.module).items()):
-            if not name.startswith("__") and self._is_kept_here(value):
-                yield from find_tensors(value, name)
+        return find_tensors(self.held_values())
 
     def _is_kept_here(self, value: object) -> bool:
         if isinstance(value, (type, FunctionType)):
@@ -173,4 +136,4 @@ class ModuleGlobals:
         return True
 
 
-Holder = Registry | WatchedObject | ModuleGlobals
+Holder = Union[Registry, WatchedObject, ModuleGlobals]  # noqa: UP007  # evaluated at run time on 3.10

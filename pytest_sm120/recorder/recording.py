@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Lock
+from threading import RLock
 from typing import Any, TypeVar
 
-from pytest_sm120.recorder.holders import Holder, plain_key
+from pytest_sm120.recorder.holders import Holder
 from pytest_sm120.recorder.places import find_place
+from pytest_sm120.recorder.reachable import plain_key
 from pytest_sm120.recorder.records import (
     Allocation,
     Call,
@@ -35,7 +36,7 @@ class Queries:
 
     def records(self) -> list[Record]:
         """Return the records of every kind."""
-        raise NotImplementedError
+        return self._of(Record)
 
     def allocations(
         self, call: str | None = None, dtype: object = None, device: object = None
@@ -79,7 +80,8 @@ class Queries:
         return [record for record in self._of(Store) if wanted in (None, record.key)]
 
     def _of(self, kind: type[R]) -> list[R]:
-        return [record for record in self.records() if isinstance(record, kind)]
+        """Return the records of one kind."""
+        raise NotImplementedError
 
 
 def names_match(name: str, wanted: str) -> bool:
@@ -93,26 +95,30 @@ class Step(Queries):
     def __init__(self, recording: Recording, name: str) -> None:
         self.name = name
         self._recording = recording
-        self._first = len(recording.records())
+        self._first = recording.look_around()
         self._end: int | None = None
 
     def close(self) -> None:
         """End the step; what comes later does not belong to it."""
-        self._end = len(self._recording.records())
+        self._end = self._recording.look_around()
 
-    def records(self) -> list[Record]:
-        """Return the records that were made since the step began, until it ended."""
-        return self._recording.records()[self._first : self._end]
+    def _of(self, kind: type[R]) -> list[R]:
+        return self._recording.records_between(kind, self._first, self._end)
 
 
 class Recording(Queries):
-    """Everything that the code under test of one test did."""
+    """Everything that the code under test of one test did.
+
+    Threads of the code under test may record at the same time.
+    """
 
     def __init__(self) -> None:
         self._records: list[Record] = []
         self._holders: list[Holder] = []
         self._keys: dict[int, object] = {}
-        self._lock = Lock()
+        self._allocated_at: dict[int, Place] = {}
+        # Reentrant: a store that was found is appended while looking.
+        self._lock = RLock()
 
     def add(self, make: Callable[[Place, int], R]) -> R:
         """Append the record that ``make(place, order)`` returns."""
@@ -122,11 +128,14 @@ class Recording(Queries):
         with self._lock:
             record = make(place, len(self._records))
             self._records.append(record)
+            if isinstance(record, Allocation):
+                self._allocated_at[record.view.storage] = place
         return record
 
     def add_store(self, key: object, view: TensorView) -> None:
         """Append a Store and let the view's storage be known under the key."""
-        self._keys.setdefault(view.storage, key)
+        with self._lock:
+            self._keys.setdefault(view.storage, key)
         self.add(lambda place, order: Store(place, order, key, view))
 
     def follow(self, holder: Holder) -> None:
@@ -143,22 +152,25 @@ class Recording(Queries):
         for holder in self._holders:
             yield from holder.held_tensors()
 
-    def records(self) -> list[Record]:
-        """Return the records of every kind, after a look at what the holders hold."""
-        self._note_found_stores()
-        return [self._with_key(record) for record in self._records]
+    def look_around(self) -> int:
+        """Note what the holders hold now; return how many records there are."""
+        with self._lock:
+            for key, view in self.held_tensors():
+                if view.storage not in self._keys and view.storage in self._allocated_at:
+                    self._keys[view.storage] = key
+                    self._append(_found_store(key, view), self._allocated_at[view.storage])
+            return len(self._records)
 
-    def _note_found_stores(self) -> None:
-        made: Iterable[Record] = self._records
-        places = {
-            record.view.storage: record.place for record in made if isinstance(record, Allocation)
-        }
-        for key, view in self.held_tensors():
-            if view.storage not in self._keys and view.storage in places:
-                self._keys[view.storage] = key
-                self._append(_found_store(key, view), places[view.storage])
+    def records_between(self, kind: type[R], first: int, end: int | None) -> list[R]:
+        """Return the records of one kind from one position up to another, or to the end."""
+        self.look_around()
+        wanted = [record for record in self._records[first:end] if isinstance(record, kind)]
+        return [self._with_key(record) for record in wanted]
 
-    def _with_key(self, record: Record) -> Record:
+    def _of(self, kind: type[R]) -> list[R]:
+        return self.records_between(kind, 0, None)
+
+    def _with_key(self, record: R) -> R:
         if isinstance(record, Allocation) and record.view.storage in self._keys:
             return replace(record, registered_as=self._keys[record.view.storage])
         return record
@@ -182,8 +194,6 @@ def plain_argument(value: Any) -> object:
     kind = type(value)
     if hasattr(kind, "__sm120_view__"):
         return value.__sm120_view__()
-    if hasattr(kind, "__sm120_plain__"):
-        return value.__sm120_plain__()
     if kind in (list, tuple):
         return kind(plain_argument(part) for part in value)
     return plain_key(value)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from types import FunctionType, ModuleType
+import functools
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from pytest_sm120.recorder.holders import Holder, ModuleGlobals, Registry, WatchedObject
+from pytest_sm120.recorder.holders import Holder
+from pytest_sm120.recorder.reachable import filled_slots, is_tensor, own_dict, walk
 
 Restore = Callable[[], None]
 
+_CachedFunction = type(functools.lru_cache(len))
+
 
 def save_state(holders: Iterable[Holder]) -> Restore:
-    """Return a function that puts every holder back to what it holds now, containers included."""
-    restores = [_save(_namespace_of(holder), seen=set()) for holder in holders]
+    """Return a function that puts every holder back to what it holds now, containers included.
+
+    The containers stay the same objects and get their old items back. The contents of tensors are
+    not saved. A function with an lru_cache that has been called in between forgets its results.
+    """
+    listed = list(holders)
+    values = [(None, holder.container) for holder in listed]
+    held = [found for holder in listed for found in holder.held_values()]
+    restores = [_save(value) for _, value in values]
+    restores += [_save(value) for _, value in walk(held) if not _is_fixed(value)]
 
     def restore() -> None:
         for put_back in restores:
@@ -21,67 +34,69 @@ def save_state(holders: Iterable[Holder]) -> Restore:
     return restore
 
 
-def _namespace_of(holder: Holder) -> object:
-    if isinstance(holder, ModuleGlobals):
-        return vars(holder.module)
-    if isinstance(holder, WatchedObject):
-        return getattr(holder.watched, "__dict__", holder.watched)
-    return holder
+def _is_fixed(value: object) -> bool:
+    # What a kernel's dict holds was worked out from its text; it would only be worked out again.
+    return is_tensor(value) or hasattr(type(value), "__sm120_kernel__")
 
 
-def _save(value: object, seen: set[int]) -> Restore:
-    """Save a container in place: the same object gets its old items back."""
-    seen.add(id(value))
+def _save(value: Any) -> Restore:
+    """Save one container; what its items hold is saved by itself."""
     if isinstance(value, dict):
-        return _save_dict(value, seen)
-    if isinstance(value, list):
-        return _save_list(value, seen)
-    return _save_nothing
+        return functools.partial(_restore_dict, value, dict(value))
+    if isinstance(value, (list, deque)):
+        return functools.partial(_restore_sequence, value, list(value))
+    if isinstance(value, set):
+        return functools.partial(_restore_set, value, set(value))
+    if isinstance(value, _CachedFunction):
+        return functools.partial(_restore_cached_function, value, value.cache_info().misses)
+    if isinstance(value, type):
+        return functools.partial(_restore_class, value, dict(vars(value)))
+    slots = {slot: content for _, slot, content in filled_slots(value)}
+    return functools.partial(_restore_object, value, dict(own_dict(value)), slots)
 
 
-def _save_nothing() -> None:
-    return None
+def _restore_dict(value: dict[Any, Any], items: dict[Any, Any]) -> None:
+    # Not the object's own methods: a registry would report each item, as if it were stored anew.
+    # An OrderedDict has a list of its keys beside the dict.
+    plain: Any = OrderedDict if isinstance(value, OrderedDict) else dict
+    for added in dict.keys(value) - items.keys():
+        plain.__delitem__(value, added)
+    for key, item in items.items():
+        if not dict.__contains__(value, key) or dict.__getitem__(value, key) is not item:
+            plain.__setitem__(value, key, item)
+    if any(now is not before for now, before in zip(plain.__iter__(value), items, strict=True)):
+        for key in items:
+            plain.__setitem__(value, key, plain.pop(value, key))
 
 
-def _save_dict(value: dict[object, object], seen: set[int]) -> Restore:
-    items = dict(value)
-    inner = _save_each(items.values(), seen)
-
-    def restore() -> None:
-        if isinstance(value, Registry):
-            value.clear()
-            dict.update(value, items)
-        else:
-            for added in value.keys() - items.keys():
-                del value[added]
-            value.update(items)
-        for put_back in inner:
-            put_back()
-
-    return restore
+def _restore_sequence(value: Any, items: list[object]) -> None:
+    value.clear()
+    value.extend(items)
 
 
-def _save_list(value: list[object], seen: set[int]) -> Restore:
-    items = list(value)
-    inner = _save_each(items, seen)
-
-    def restore() -> None:
-        value[:] = items
-        for put_back in inner:
-            put_back()
-
-    return restore
+def _restore_set(value: set[object], items: set[object]) -> None:
+    value.clear()
+    value.update(items)
 
 
-def _save_each(values: Iterable[object], seen: set[int]) -> list[Restore]:
-    return [_save(value, seen) for value in map(_container_of, values) if id(value) not in seen]
+def _restore_cached_function(value: Any, misses: int) -> None:
+    if value.cache_info().misses != misses:
+        value.cache_clear()
 
 
-def _container_of(value: object) -> object:
-    """Return the dict behind an object of the user's, the value itself for anything else."""
-    opaque = (type, FunctionType, ModuleType)
-    if isinstance(value, (dict, list, *opaque)) or hasattr(type(value), "__sm120_view__"):
-        return value
-    if hasattr(type(value), "__sm120_plain__"):
-        return value
-    return getattr(value, "__dict__", value)
+def _restore_class(value: type, attributes: Mapping[str, object]) -> None:
+    for added in vars(value).keys() - attributes.keys():
+        type.__delattr__(value, added)
+    for name, attribute in attributes.items():
+        if vars(value).get(name, value) is not attribute:
+            type.__setattr__(value, name, attribute)
+
+
+def _restore_object(value: object, attributes: dict[str, Any], slots: dict[Any, object]) -> None:
+    if attributes or own_dict(value):
+        _restore_dict(own_dict(value), attributes)
+    for _, slot, _ in filled_slots(value):
+        if slot not in slots:
+            slot.__delete__(value)
+    for slot, content in slots.items():
+        slot.__set__(value, content)

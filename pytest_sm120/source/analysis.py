@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from pytest_sm120.source.allocations import (
     allocation_name,
@@ -14,7 +15,7 @@ from pytest_sm120.source.allocations import (
     default_dtype,
     dtype_name,
 )
-from pytest_sm120.source.comments import Comments, find_comments
+from pytest_sm120.source.comments import FileComments
 from pytest_sm120.source.names import Names
 from pytest_sm120.source.reading import SourceText
 from pytest_sm120.source.records import SourceCall
@@ -22,8 +23,7 @@ from pytest_sm120.source.scopes import Root, Scope
 from pytest_sm120.source.survey import Survey, survey
 
 
-@dataclass(frozen=True, eq=False)
-class _NamedCall:
+class _NamedCall(NamedTuple):
     """A call whose names have been looked up."""
 
     node: ast.Call
@@ -50,9 +50,9 @@ class Analysis:
         return survey(self.source.tree)
 
     @cached_property
-    def comments(self) -> Comments:
+    def comments(self) -> FileComments:
         """Comments of the file."""
-        return find_comments(self.source.text)
+        return FileComments(self.source.lines, self.source.tree)
 
     def allocations(
         self, within: Scope, *, call: str | None = None, dtype: str | None = None
@@ -133,7 +133,7 @@ class Analysis:
             column=source.column(node),
             function=function.name if function else "<module>",
             qualified_function=function.qualified_name if function else "<module>",
-            comment=self.comments.of_statement(node.lineno, with_lines),
+            comment=self.comments.around(node.lineno).of_statement(node.lineno, with_lines),
             site=f"{source.path.name}:{node.lineno}",
             text=source.segment(node),
             arguments=tuple(self._positional(node)),

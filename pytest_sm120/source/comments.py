@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _NO_CODE = {
     tokenize.NL,
@@ -17,8 +19,7 @@ _NO_CODE = {
 }
 
 
-@dataclass(frozen=True)
-class LogicalLine:
+class LogicalLine(NamedTuple):
     """A simple statement, or the header of a compound one, with every line it spans."""
 
     #: Its first line.
@@ -86,18 +87,55 @@ class Comments:
             line -= 1
 
 
-def find_comments(text: str) -> Comments:
-    """Tokenize ``text`` once; a ``#`` in a string is no comment."""
+def find_comments(text: str, first_line: int = 1) -> Comments:
+    """Tokenize ``text``, which starts on ``first_line``; a ``#`` in a string is no comment."""
     found = Comments()
     start: tuple[int, int] | None = None
     for kind, string, begin, _, _ in tokenize.generate_tokens(io.StringIO(text).readline):
+        line = begin[0] + first_line - 1
         if kind == tokenize.COMMENT:
-            found.texts[begin[0]] = string.removeprefix("#").removeprefix(" ").rstrip()
+            found.texts[line] = string.removeprefix("#").removeprefix(" ").rstrip()
             if start is None:
-                found.own_line[begin[0]] = begin[1]
+                found.own_line[line] = begin[1]
         elif kind == tokenize.NEWLINE and start is not None:
-            found.logical.append(LogicalLine(start[0], begin[0], start[1]))
+            found.logical.append(LogicalLine(start[0], line, start[1]))
             start = None
         elif start is None and kind not in _NO_CODE:
-            start = begin
+            start = (line, begin[1])
     return found
+
+
+class FileComments:
+    """The comments of a file, read only around the statements that are asked for.
+
+    Tokenizing is most of the work of a query, so it is done for one top-level statement at a time,
+    together with the one before it, whose indentation says whose remark a comment between is.
+    """
+
+    def __init__(self, lines: list[str], tree: ast.Module) -> None:
+        self._lines = lines
+        self._spans = _spans_of(tree)
+        self._found: dict[int, Comments] = {}
+
+    def around(self, line: int) -> Comments:
+        """The comments of the top-level statement that spans ``line``, and of its neighbours."""
+        position = bisect_right(self._spans, line, key=lambda span: span[0]) - 1
+        if position not in self._found:
+            first = self._spans[max(position - 1, 0)][0] if position else 1
+            text = "\n".join(self._lines[first - 1 : self._spans[position][1]])
+            self._found[position] = find_comments(f"{text}\n", first)
+        return self._found[position]
+
+
+def _spans_of(tree: ast.Module) -> list[tuple[int, int]]:
+    """The first and last line of each top-level statement; those that share a line are one."""
+    spans: list[tuple[int, int]] = []
+    for node in tree.body:
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+        last = node.end_lineno or node.lineno
+        if spans and first <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], last)
+        else:
+            spans.append((first, last))
+    return spans

@@ -50,8 +50,10 @@ class SourceText:
         return len(line.encode()[:utf8_offset].decode(errors="ignore"))
 
 
-def read_text(path: Path) -> SourceText:
+def read_text(path: Path, known_tree: ast.Module | None = None) -> SourceText:
     """The file at ``path``, decoded and parsed the way Python does it for an import.
+
+    ``known_tree`` is what somebody has made of the same bytes already; it is not changed.
 
     Raises ``UsageError`` when there is no file that could be read, ``TargetError`` when there is
     one and Python refuses it.
@@ -61,7 +63,7 @@ def read_text(path: Path) -> SourceText:
         raise _explain_that_the_file_is_binary(path, data)
     # The bytes go to the parser, not the text: Python accepts a stray byte in a comment, and
     # a strict decoder would refuse the whole file for it.
-    tree = _parse(path, data)
+    tree = known_tree or _parse(path, data)
     return SourceText(path, _decode(data), tree)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class Root(Enum):
@@ -20,8 +20,7 @@ class Root(Enum):
     VALUE = "value"
 
 
-@dataclass(frozen=True)
-class Meaning:
+class Meaning(NamedTuple):
     """One thing that an expression can stand for."""
 
     #: The dotted name with aliases replaced, e.g. ``"torch.empty"``.
@@ -30,8 +29,7 @@ class Meaning:
     root: Root
 
 
-@dataclass(frozen=True, eq=False)
-class Assigned:
+class Assigned(NamedTuple):
     """A name bound by ``name = value``, where ``value`` is looked up in ``scope``."""
 
     value: ast.expr

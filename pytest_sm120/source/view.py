@@ -89,13 +89,15 @@ class SourceView:
         return _describe(*matches[0], self._analysis)
 
 
-def read_source(path: Path) -> SourceView:
+def read_source(path: Path, known_tree: ast.Module | None = None) -> SourceView:
     """Read the Python file at ``path`` as text and syntax tree; it is never imported.
+
+    ``known_tree`` is the file's tree if somebody has parsed it, in its present state, already.
 
     Raises ``UsageError`` for a file that is missing or cannot be read, ``TargetError`` for one
     that Python does not compile.
     """
-    return SourceView(path, Analysis(read_text(path)))
+    return SourceView(path, Analysis(read_text(path, known_tree)))
 
 
 def _describe(node: FunctionNode, scope: Scope, analysis: Analysis) -> SourceFunction:
@@ -108,7 +110,7 @@ def _describe(node: FunctionNode, scope: Scope, analysis: Analysis) -> SourceFun
         qualified_name=scope.qualified_name,
         line=node.lineno,
         end_line=end_line,
-        comment=analysis.comments.above(first_line, node.lineno),
+        comment=analysis.comments.around(first_line).above(first_line, node.lineno),
         docstring=ast.get_docstring(node) or "",
         source="\n".join(analysis.source.lines[first_line - 1 : end_line]),
         decorators=tuple(analysis.dotted(callee, around) for callee in callees),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import CodeType
 
 from pytest_sm120.arch import DEFAULT_ARCH, Arch
 from pytest_sm120.recorder.recording import Recording
@@ -47,11 +49,21 @@ class Execution:
     assumptions: list[Assumption] = field(default_factory=list)
     #: Objects given with ``provide=``, by dotted name.
     provided: dict[str, object] = field(default_factory=dict)
+    #: Returns the tree of a function by its code, or None where nobody has parsed its file.
+    definition_of: Callable[[CodeType], ast.AST | None] = lambda code: None
+    #: What a kernel may write through, by its code; shared by the tests of a run, since finding
+    #: out takes longer than everything else a launch does.
+    written_arguments: dict[CodeType, frozenset[str]] = field(default_factory=dict)
 
     @property
     def importing(self) -> bool:
         """Whether module-level code of a target is running, rather than a call by the test."""
         return self.imports_under_way > 0
+
+    def assume(self, assumption: Assumption) -> None:
+        """List an assumption, unless the same one is listed already."""
+        if assumption not in self.assumptions:
+            self.assumptions.append(assumption)
 
     @contextmanager
     def changed(self, **values: object) -> Iterator[None]:

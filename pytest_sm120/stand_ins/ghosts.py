@@ -8,19 +8,30 @@ that took a branch by accident proves nothing.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
-from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeVar
 
-from pytest_sm120.errors import GhostValue, UnknownOperation
 from pytest_sm120.recorder.places import find_place
-from pytest_sm120.recorder.records import Call, Opaque
 from pytest_sm120.recorder.recording import plain_argument, plain_arguments
+from pytest_sm120.recorder.records import Call, Opaque
+from pytest_sm120.stand_ins.decorating import can_be_decorated
 from pytest_sm120.stand_ins.execution import Assumption, Execution
-from pytest_sm120.stand_ins.platform_answers import find_answer
+from pytest_sm120.stand_ins.ghost_arithmetic import add_arithmetic
+from pytest_sm120.stand_ins.ghost_classes import (
+    bases_are_known,
+    creates_class,
+    is_exception_name,
+    is_from_typing,
+    make_base,
+    make_exception,
+    refuses_other_bases,
+)
+from pytest_sm120.stand_ins.ghost_errors import unknown_operation, value_asked_of_ghost
+from pytest_sm120.stand_ins.platform_answers import find_answer, find_flag
+from pytest_sm120.stand_ins.unpacking import names_unpacked_to
 
-# Names that stand in an ``except`` clause, where only a real class will do.
-_EXCEPTION_NAME = re.compile(r".*(?:Error|Exception|Warning)|Invalid[A-Z]\w*")
+T = TypeVar("T")
 
 _PLAIN_NAME = re.compile(r"[\w.]+")
 
@@ -38,209 +49,216 @@ class Ghosts:
 
     def named(self, dotted: str) -> Any:
         """Return the ghost of a dotted name; an exception class where the name says so."""
-        if dotted not in self._known:
-            self._known[dotted] = self._make(dotted)
-        return self._known[dotted]
+        return self._find(dotted, strict=False)
 
     def modelled_only(self, dotted: str) -> Any:
         """Return a ghost that may be imported but not called at run time: part of torch, triton."""
-        if dotted not in self._known:
-            self._known[dotted] = Ghost(self, dotted, strict=True)
-        return self._known[dotted]
+        return self._find(dotted, strict=True)
 
-    def _make(self, dotted: str) -> object:
-        module, _, name = dotted.rpartition(".")
-        if module and _EXCEPTION_NAME.fullmatch(name):
-            return type(name, (Exception,), {"__module__": module})
-        return Ghost(self, dotted, strict=False)
+    def _find(self, dotted: str, *, strict: bool) -> object:
+        if dotted not in self._known:
+            self._known[dotted] = (
+                make_exception(dotted)
+                if is_exception_name(dotted)
+                else Ghost(self, dotted, origin=dotted, strict=strict)
+            )
+        return self._known[dotted]
 
 
 class Ghost:
     """An object that is not there. Only its name is known."""
 
-    def __init__(self, ghosts: Ghosts, name: str, *, strict: bool) -> None:
-        own = self.__dict__
-        own["_sm120_ghosts"] = ghosts
-        own["_sm120_name"] = name
-        own["_sm120_strict"] = strict
+    # In slots, so that the dict holds nothing but what code under test has put there.
+    __slots__ = ("__dict__", "__weakref__", "_class", "_ghosts", "_name", "_origin", "_strict")
+
+    #: Tells the stand-ins for torch that this has no value.
+    __sm120_opaque__ = True
+
+    def __init__(self, ghosts: Ghosts, name: str, *, origin: str, strict: bool) -> None:
+        self._class: type | None = None
+        self._ghosts = ghosts
+        self._name = name
+        # The dotted name that it derives from, without calls, items and arithmetic.
+        self._origin = origin
+        self._strict = strict
+        self.__dict__.update(__module__=name.rpartition(".")[0], __doc__=None)
 
     def __sm120_plain__(self) -> Opaque:
-        return Opaque(_name(self))
+        return Opaque(self._name)
 
     def __repr__(self) -> str:
-        return f"<ghost {_name(self)}>"
+        return f"<ghost {self._name}>"
+
+    def __format__(self, _spec: str) -> str:
+        return repr(self)
+
+    def __copy__(self) -> Ghost:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Ghost:
+        return self
 
     # -- looking into it ---------------------------------------------------------------------------
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__") and attribute not in _ANSWERED_DUNDERS:
-            raise AttributeError(f"{self!r} has no attribute {attribute!r}")
         if attribute in _ANSWERED_DUNDERS:
-            return _ANSWERED_DUNDERS[attribute](_name(self))
-        child = _child(self, f"{_name(self)}.{attribute}")
-        if _PLAIN_NAME.fullmatch(_name(self)) is None:
+            return _ANSWERED_DUNDERS[attribute](self._name)
+        if attribute.startswith("__"):
+            raise AttributeError(f"{self!r} has no attribute {attribute!r}")
+        child = _child(self, f"{self._name}.{attribute}")
+        if not _is_plain(self._name):
             # What a call returned is not found again by its name, so the object itself keeps it.
             self.__dict__[attribute] = child
         return child
 
     def __getitem__(self, key: object) -> Any:
-        return _child(self, f"{_name(self)}[{_short(key)}]")
+        return _child(self, f"{self._name}[{_short(key)}]")
 
     def __setitem__(self, key: object, value: object) -> None:
-        return None
+        _note_call(self, f"{self._origin}.__setitem__", (key, value), {})
 
     def __delitem__(self, key: object) -> None:
-        return None
+        _note_call(self, f"{self._origin}.__delitem__", (key,), {})
 
     # -- using it ----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        execution = _ghosts(self).execution
-        name = _name(self)
-        answer = find_answer(name.rpartition(".")[2])
+        """Answer a platform question, hand back what is decorated, else return a ghost."""
+        answer = find_answer(self._name.rpartition(".")[2])
         if answer is not None:
-            return answer(execution.arch, *args, **kwargs)
-        if not execution.importing:
-            _record_call(self, args, kwargs)
-        if len(args) == 1 and _can_be_decorated(args[0]):
+            return answer(self._ghosts.execution.arch, *args, **kwargs)
+        if creates_class(args):
+            return type(*args)
+        _note_call(self, self._name.partition("[")[0], args, kwargs)
+        if len(args) == 1 and can_be_decorated(args[0]):
             return args[0]
-        return _child(self, f"{name}()")
+        return _child(self, f"{self._name}()")
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
-        return (_class_of(self),)
+        others = tuple(base for base in bases if not isinstance(base, Ghost))
+        return () if refuses_other_bases(others) else (_class_of(self),)
 
     def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, _class_of(self))
+        return _is_of_kind(self, type(instance), f"isinstance({_kind_in_words(instance)}, ")
 
     def __subclasscheck__(self, subclass: type) -> bool:
-        return issubclass(subclass, _class_of(self))
+        return _is_of_kind(self, subclass, f"issubclass({subclass.__name__}, ")
 
     def __enter__(self) -> Ghost:
         return self
 
-    def __exit__(self, *_: object) -> bool:
-        return False
+    def __exit__(self, *_: object) -> None:
+        return None
 
     # -- deciding on it ----------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        answer = find_answer(_name(self).rpartition(".")[2])
+        answer = find_flag(self._name.rpartition(".")[2])
         if answer is not None:
-            return bool(answer(_ghosts(self).execution.arch))
-        return _decide(self, f"bool({_name(self)})", False)
+            return bool(answer(self._ghosts.execution.arch))
+        return _decide(self, f"bool({self._name})", False)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Ghost):
+        if self is other or is_from_typing(other):
             return self is other
-        return _decide(self, f"{_name(self)} == {_short(other)}", False)
+        return _decide(self, f"{self._name} == {_short(other)}", False)
 
     def __ne__(self, other: object) -> bool:
-        if isinstance(other, Ghost):
+        if self is other or is_from_typing(other):
             return self is not other
-        return _decide(self, f"{_name(self)} != {_short(other)}", True)
+        return _decide(self, f"{self._name} != {_short(other)}", True)
 
     def __lt__(self, other: object) -> bool:
-        return _decide(self, f"{_name(self)} < {_short(other)}", False)
+        return _decide(self, f"{self._name} < {_short(other)}", False)
 
     def __le__(self, other: object) -> bool:
-        return _decide(self, f"{_name(self)} <= {_short(other)}", False)
+        return _decide(self, f"{self._name} <= {_short(other)}", False)
 
     def __gt__(self, other: object) -> bool:
-        return _decide(self, f"{_name(self)} > {_short(other)}", False)
+        return _decide(self, f"{self._name} > {_short(other)}", False)
 
     def __ge__(self, other: object) -> bool:
-        return _decide(self, f"{_name(self)} >= {_short(other)}", False)
+        return _decide(self, f"{self._name} >= {_short(other)}", False)
 
     def __contains__(self, item: object) -> bool:
-        return _decide(self, f"{_short(item)} in {_name(self)}", False)
+        return _decide(self, f"{_short(item)} in {self._name}", False)
 
     def __len__(self) -> int:
-        return _decide(self, f"len({_name(self)})", 0)
+        return _decide(self, f"len({self._name})", 0)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(_decide(self, f"iter({_name(self)})", ()))
+        count = names_unpacked_to(sys._getframe(1))
+        if count is not None:
+            return iter([self[position] for position in range(count)])
+        return iter(_decide(self, f"iter({self._name})", ()))
 
     def __int__(self) -> int:
-        return _decide(self, f"int({_name(self)})", 1)
+        return _decide(self, f"int({self._name})", 1)
 
     def __index__(self) -> int:
-        return _decide(self, f"index({_name(self)})", 1)
+        return _decide(self, f"index({self._name})", 1)
 
     def __float__(self) -> float:
-        return _decide(self, f"float({_name(self)})", 1.0)
+        return _decide(self, f"float({self._name})", 1.0)
+
+    def __fspath__(self) -> str:
+        return _decide(self, f"os.fspath({self._name})", self._name)
 
     __hash__ = object.__hash__
-
-
-def _name(ghost: Ghost) -> str:
-    return str(ghost.__dict__["_sm120_name"])
-
-
-def _ghosts(ghost: Ghost) -> Ghosts:
-    found: Ghosts = ghost.__dict__["_sm120_ghosts"]
-    return found
-
-
-def _child(ghost: Ghost, name: str) -> Any:
-    strict = ghost.__dict__["_sm120_strict"]
-    if _PLAIN_NAME.fullmatch(name) and not strict:
-        return _ghosts(ghost).look_up(name)
-    return Ghost(_ghosts(ghost), name, strict=strict)
-
-
-def _short(value: object) -> str:
-    text = _name(value) if isinstance(value, Ghost) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 # What functions such as functools.wraps and inspect.unwrap read; anything else is not there.
 _ANSWERED_DUNDERS: dict[str, Callable[[str], Any]] = {
     "__name__": lambda name: name.rpartition(".")[2],
     "__qualname__": lambda name: name.rpartition(".")[2],
-    "__module__": lambda name: name.rpartition(".")[0],
     "__path__": lambda name: [],
     "__spec__": lambda name: None,
 }
 
 
-def _can_be_decorated(value: object) -> bool:
-    if isinstance(value, Ghost):
-        return False
-    named = isinstance(value, (type, FunctionType, MethodType, classmethod, staticmethod, property))
-    wraps_one = hasattr(value, "fn") or hasattr(value, "__wrapped__")
-    return named or (callable(value) and wraps_one)
+def _is_plain(name: str) -> bool:
+    return _PLAIN_NAME.fullmatch(name) is not None
+
+
+def _child(ghost: Ghost, name: str) -> Any:
+    if _is_plain(name):
+        return ghost._ghosts.look_up(name)
+    return Ghost(ghost._ghosts, name, origin=ghost._origin, strict=ghost._strict)
+
+
+def _short(value: object) -> str:
+    text = value._name if isinstance(value, Ghost) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _class_of(ghost: Ghost) -> type:
     """Return the class that stands for a ghost among the bases of a class; one for each ghost."""
-    own = ghost.__dict__
-    if "_sm120_class" not in own:
-        name = _name(ghost).rpartition(".")[2]
-        own["_sm120_class"] = type(
-            name, (GhostBase,), {"__module__": _name(ghost).rpartition(".")[0]}
-        )
-    found: type = own["_sm120_class"]
-    return found
+    if ghost._class is None:
+        ghost._class = make_base(ghost._name)
+    return ghost._class
 
 
-class GhostBase:
-    """Base of the classes that stand for ghosts: takes any arguments, so that subclasses can."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        return None
-
-    def __init_subclass__(cls, **kwargs: object) -> None:
-        # class X(Ghost, option=1): the option was meant for the class that is not there.
-        super().__init_subclass__()
+def _is_of_kind(ghost: Ghost, kind: type, question: str) -> bool:
+    if issubclass(kind, _class_of(ghost)):
+        return True
+    if kind is not Ghost and kind is not type and bases_are_known(kind):
+        return False
+    return _decide(ghost, f"{question}{ghost._name})", False)
 
 
-def _record_call(ghost: Ghost, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    if ghost.__dict__["_sm120_strict"]:
-        raise _unknown_operation(ghost)
-    name = _name(ghost).partition("[")[0]
+def _kind_in_words(instance: object) -> str:
+    return _short(instance) if isinstance(instance, (Ghost, type)) else type(instance).__name__
+
+
+def _note_call(ghost: Ghost, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Record a call at run time; refuse it for what only a model could answer."""
+    if ghost._ghosts.execution.importing:
+        return
+    if ghost._strict:
+        raise unknown_operation(find_place().site, name, ghost._origin)
     plain = tuple(plain_argument(value) for value in args)
     named = plain_arguments(kwargs)
-    recording = _ghosts(ghost).execution.recording
+    recording = ghost._ghosts.execution.recording
     recording.add(lambda place, order: Call(place, order, name, plain, named))
     for value in (*args, *kwargs.values()):
         forget_contents(value)
@@ -253,67 +271,19 @@ def forget_contents(value: object) -> None:
         forget(value)
 
 
-def _decide(ghost: Ghost, question: str, answer: Any) -> Any:
-    execution = _ghosts(ghost).execution
+def _decide(ghost: Ghost, question: str, answer: T) -> T:
+    execution = ghost._ghosts.execution
     if not execution.importing:
-        raise _value_asked_of_ghost(ghost, question)
-    assumption = Assumption(find_place().site, question, repr(answer))
-    if assumption not in execution.assumptions:
-        execution.assumptions.append(assumption)
+        raise value_asked_of_ghost(
+            find_place().site,
+            ghost._name,
+            question,
+            key=ghost._origin,
+            called=f"{ghost._origin}(" in ghost._name,
+            held=ghost._ghosts.names_of(ghost),
+        )
+    execution.assume(Assumption(find_place().site, question, repr(answer)))
     return answer
 
 
-def _unknown_operation(ghost: Ghost) -> UnknownOperation:
-    name = _name(ghost)
-    return UnknownOperation(
-        f"{find_place().site}: {name} was called at run time, and the record tier does not model it.",
-        limit="A stand-in that guessed would make the test prove nothing.",
-        remedy=f'Give it to sm120.load as provide={{"{_provide_key(name)}": ...}}, or run this test '
-        'in a tier with real torch and Triton: tier="interpret".',
-    )
-
-
-def _value_asked_of_ghost(ghost: Ghost, question: str) -> GhostValue:
-    name = _name(ghost)
-    value = "lambda *args: ..." if name.endswith("()") else "..."
-    remedy = f'Give it a value: sm120.load(..., provide={{"{_provide_key(name)}": {value}}})'
-    held = _ghosts(ghost).names_of(ghost)
-    if held:
-        remedy += f", or set {held[0]} on the loaded module"
-    return GhostValue(
-        f"{find_place().site}: the code asked {question} at run time, but {name} is a ghost: it was "
-        "imported from something that is neither loaded nor provided, so it has no value.",
-        limit="Any answer would send the test down a branch by accident.",
-        remedy=f"{remedy}.",
-    )
-
-
-def _provide_key(name: str) -> str:
-    return re.split(r"[(\[ ]", name, maxsplit=1)[0]
-
-
-def _add_arithmetic() -> None:
-    """Let arithmetic on a ghost give a ghost, named after the expression."""
-    symbols = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"}
-    symbols |= {"pow": "**", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
-    symbols |= {"matmul": "@"}
-    for method, symbol in symbols.items():
-        setattr(Ghost, f"__{method}__", _binary(symbol, reflected=False))
-        setattr(Ghost, f"__r{method}__", _binary(symbol, reflected=True))
-    for method, symbol in {"neg": "-", "pos": "+", "invert": "~"}.items():
-        setattr(Ghost, f"__{method}__", _unary(symbol))
-
-
-def _binary(symbol: str, *, reflected: bool) -> Callable[[Ghost, object], Any]:
-    def operate(ghost: Ghost, other: object) -> Any:
-        left, right = (other, ghost) if reflected else (ghost, other)
-        return _child(ghost, f"({_short(left)} {symbol} {_short(right)})")
-
-    return operate
-
-
-def _unary(symbol: str) -> Callable[[Ghost], Any]:
-    return lambda ghost: _child(ghost, f"({symbol}{_name(ghost)})")
-
-
-_add_arithmetic()
+add_arithmetic(Ghost, _child, _short)

@@ -20,13 +20,25 @@ def absolute_name(name: str, package: str, level: int) -> str:
     return f"{base}.{name}" if name else base
 
 
-def imported_names(tree: ast.Module, package: str) -> frozenset[str]:
+def imported_names(tree: ast.Module, package: str, *, calls: bool = True) -> frozenset[str]:
     """Return every absolute dotted name that an import statement anywhere in the tree names.
 
-    ``from a.b import c`` names ``a.b`` and ``a.b.c``. ``importlib.import_module("a.b")`` with a
-    literal counts as a statement.
+    ``from a.b import c`` names ``a.b.c``, ``from a.b import *`` names ``a.b``.
+    ``importlib.import_module("a.b")`` with a literal counts as a statement; ``calls`` is False for
+    a text that has no such call.
     """
-    return frozenset(name for node in ast.walk(tree) for name in _names_of(node, package))
+    nodes = ast.walk(tree) if calls else _statements(tree)
+    return frozenset(name for node in nodes for name in _names_of(node, package))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield every statement without looking into expressions, of which most of a tree consists."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, part, ()))
 
 
 def _names_of(node: ast.AST, package: str) -> Iterator[str]:
@@ -35,26 +47,35 @@ def _names_of(node: ast.AST, package: str) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom):
         yield from _names_of_from(node, package)
     elif isinstance(node, ast.Call):
-        yield from _literal_import_module(node)
+        yield from _literal_import_module(node, package)
 
 
 def _names_of_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
-    try:
-        module = absolute_name(node.module or "", package, node.level)
-    except ImportError:
-        # The statement may never run; when it does, it raises by itself.
-        return
-    yield module
-    yield from (f"{module}.{alias.name}" for alias in node.names if alias.name != "*")
+    for module in _resolved(node.module or "", package, node.level):
+        for alias in node.names:
+            yield module if alias.name == "*" else f"{module}.{alias.name}"
 
 
-def _literal_import_module(node: ast.Call) -> Iterator[str]:
+def _literal_import_module(node: ast.Call, package: str) -> Iterator[str]:
     callee = node.func.attr if isinstance(node.func, ast.Attribute) else None
     callee = node.func.id if isinstance(node.func, ast.Name) else callee
     first = node.args[0] if node.args else None
-    if callee == "import_module" and isinstance(first, ast.Constant):
-        if isinstance(first.value, str):
-            yield first.value
+    name = first.value if isinstance(first, ast.Constant) else None
+    if callee in ("import_module", "__import__") and isinstance(name, str):
+        yield from _resolved(name.lstrip("."), package, leading_dots(name))
+
+
+def leading_dots(name: str) -> int:
+    """Return how many dots a relative name begins with."""
+    return len(name) - len(name.lstrip("."))
+
+
+def _resolved(name: str, package: str, level: int) -> Iterator[str]:
+    try:
+        yield absolute_name(name, package, level)
+    except ImportError:
+        # The statement may never run; when it does, it raises by itself.
+        return
 
 
 def is_named(key: str, names: Iterable[str]) -> bool:
@@ -62,3 +83,53 @@ def is_named(key: str, names: Iterable[str]) -> bool:
     return any(
         key == name or key.startswith(f"{name}.") or name.startswith(f"{key}.") for name in names
     )
+
+
+def public_names(tree: ast.Module) -> list[str]:
+    """Return what ``from module import *`` would bind, as far as the text of the module says.
+
+    That is the literal ``__all__``, else every name without a leading underscore that is bound at
+    module level, inside ``if`` and ``try`` included.
+    """
+    bound: dict[str, None] = {}
+    for statement in _module_level(tree):
+        for name in _bound_by(statement):
+            bound[name] = None
+        listed = _literal_all(statement)
+        if listed is not None:
+            return listed
+    return [name for name in bound if not name.startswith("_")]
+
+
+def _module_level(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.ExceptHandler)):
+            yield child
+            if not isinstance(child, _SCOPES):
+                yield from _module_level(child)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _bound_by(statement: ast.AST) -> Iterator[str]:
+    if isinstance(statement, _SCOPES):
+        yield statement.name
+    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+        for alias in statement.names:
+            yield alias.asname or alias.name.partition(".")[0]
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for node in (node for target in targets for node in ast.walk(target)):
+            if isinstance(node, ast.Name):
+                yield node.id
+
+
+def _literal_all(statement: ast.AST) -> list[str] | None:
+    if not isinstance(statement, ast.Assign):
+        return None
+    if not isinstance(statement.value, (ast.List, ast.Tuple)):
+        return None
+    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    items = [item.value for item in statement.value.elts if isinstance(item, ast.Constant)]
+    return [item for item in items if isinstance(item, str)] if names == ["__all__"] else None

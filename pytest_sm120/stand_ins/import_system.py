@@ -16,30 +16,24 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from pytest_sm120.recorder.places import find_place
-from pytest_sm120.stand_ins.ghosts import Ghosts
-from pytest_sm120.stand_ins.import_statements import absolute_name
+from pytest_sm120.recorder.places import TARGET_MARK, find_place
+from pytest_sm120.stand_ins.execution import Assumption
+from pytest_sm120.stand_ins.ghosts import Ghost, Ghosts
+from pytest_sm120.stand_ins.import_statements import absolute_name, leading_dots
+from pytest_sm120.stand_ins.overlaid_modules import OverlaidModule, overlay
 from pytest_sm120.stand_ins.process_state import REPLACED_PACKAGES, root_of
 
 #: Third-party packages that are themselves when they are installed: plain host-side libraries
 #: that neither allocate nor launch.
 REAL_PACKAGES = frozenset({"numpy", "packaging", "typing_extensions", "regex", "einops", "msgspec"})
 
-LoadSibling = Callable[[str], "ModuleType | None"]
-
-
-class OverlaidModule(ModuleType):
-    """A real module in which some names have been given another meaning, for targets only."""
-
-    def __init__(self, real: ModuleType) -> None:
-        super().__init__(real.__name__, real.__doc__)
-        self.__dict__["_real"] = real
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_real"], name)
-
-    def __dir__(self) -> Iterable[str]:
-        return sorted({*dir(self.__dict__["_real"]), *self.__dict__})
+# Packages that are there only beside another vendor's card; we stand for an NVIDIA one.
+_OTHER_VENDORS = frozenset(
+    """
+    aiter amdsmi pyhip torch_npu sgl_kernel_npu intel_extension_for_pytorch habana_frameworks
+    torch_musa torch_mlu torch_xla torch_neuronx
+    """.split()
+)
 
 
 class ImportSystem:
@@ -49,14 +43,18 @@ class ImportSystem:
         self.ghosts = ghosts
         #: Stand-ins, targets and overlaid modules, by dotted name.
         self.modules: dict[str, Any] = dict(stand_ins)
-        #: ``"stand-in"``, ``"ghost"``, ``"real"``, ``"provided"`` or ``"target"``, by dotted name.
-        self.kinds: dict[str, str] = {}
         #: Loads a sibling that was asked for with ``real=``; None when it was not.
-        self.load_sibling: LoadSibling = lambda dotted: None
+        self.load_sibling: Callable[[str], ModuleType | None] = lambda dotted: None
+        #: Says which names a star import of a module that is not loaded would bind.
+        self.public_names: Callable[[str], list[str]] = lambda dotted: []
         self._real = frozenset(root_of(name) for name in real)
         self._builtins = {**vars(builtins), "__import__": self.import_for_target}
         self._overlay_importlib()
         ghosts.look_up = self.look_up
+
+    @property
+    def _provided(self) -> dict[str, object]:
+        return self.ghosts.execution.provided
 
     def builtins_for_target(self) -> dict[str, Any]:
         """Return the built-ins that a target runs with."""
@@ -73,109 +71,137 @@ class ImportSystem:
         """Do what ``__import__`` does, for an import statement in a target."""
         package = (globals or {}).get("__package__") or ""
         absolute = absolute_name(name, package, level)
+        kinds = (globals or {}).get("__sm120_imports__", {})
         if self.is_real(absolute):
-            self.kinds.setdefault(absolute, "real")
+            kinds.setdefault(absolute, "real")
             return importlib.__import__(name, globals, locals, tuple(fromlist or ()), level)
-        module = self.module(absolute)
-        if fromlist:
-            self._prepare_names(module, absolute, fromlist)
-            return module
-        return self.module(root_of(absolute))
+        module = self._noted(absolute, kinds)
+        if not fromlist:
+            return self.module(root_of(absolute))
+        for imported in fromlist:
+            self._prepare_name(module, absolute, imported, kinds)
+        return module
 
     def is_real(self, dotted: str) -> bool:
         """Return whether a module is imported for real, rather than stood in for."""
         root = root_of(dotted)
-        if root in self.modules or root in REPLACED_PACKAGES:
+        return root not in self.modules and root not in self._provided and self._exists(root)
+
+    def _exists(self, root: str) -> bool:
+        if root in REPLACED_PACKAGES:
             return False
         if root in sys.stdlib_module_names or root in self._real:
             return True
         return root in REAL_PACKAGES and importlib.util.find_spec(root) is not None
 
     def module(self, dotted: str) -> Any:
-        """Return what ``import dotted`` means, and note of which kind it is."""
-        found = self.look_up(dotted)
-        self.kinds.setdefault(dotted, self._kind_of(dotted))
+        """Return what ``import dotted`` means."""
+        return self.look_up(dotted)
+
+    def _noted(self, dotted: str, kinds: dict[str, str]) -> Any:
+        found = self.module(dotted)
+        kinds.setdefault(dotted, self._kind_of(dotted, found))
         return found
 
-    def _kind_of(self, dotted: str) -> str:
-        if dotted in self.ghosts.execution.provided:
+    def _kind_of(self, dotted: str, found: object) -> str:
+        if dotted in self._provided:
             return "provided"
-        if dotted not in self.modules:
+        if isinstance(found, Ghost):
             return "ghost"
-        if isinstance(self.modules[dotted], OverlaidModule):
-            return "real"
-        return "stand-in"
+        if hasattr(found, TARGET_MARK):
+            return "target"
+        if root_of(dotted) in REPLACED_PACKAGES:
+            return "stand-in"
+        return "real" if self._exists(root_of(dotted)) else "provided"
 
     def look_up(self, dotted: str) -> Any:
-        """Return what a dotted name stands for: provided, loaded, part of a stand-in, or a ghost."""
-        provided = self.ghosts.execution.provided
-        if dotted in provided:
-            return provided[dotted]
+        """Return what a name stands for: provided, loaded, part of a stand-in, or a ghost."""
+        if dotted in self._provided:
+            return self._provided[dotted]
         if dotted in self.modules:
             return self.modules[dotted]
         sibling = self.load_sibling(dotted)
         if sibling is not None:
             return sibling
         parent, _, attribute = dotted.rpartition(".")
-        if root_of(dotted) in self.modules and parent:
-            return self._part_of_known(self.look_up(parent), attribute, dotted)
-        return self.ghosts.named(dotted)
-
-    def _part_of_known(self, parent: Any, attribute: str, dotted: str) -> Any:
-        try:
-            return getattr(parent, attribute)
-        except AttributeError:
-            if isinstance(parent, OverlaidModule):
-                return importlib.import_module(dotted)
+        holder = self.look_up(parent) if parent else None
+        if holder is None or isinstance(holder, Ghost):
             return self.ghost(dotted)
+        return self._part_of(holder, attribute, dotted)
+
+    def _part_of(self, holder: Any, attribute: str, dotted: str) -> Any:
+        if isinstance(holder, OverlaidModule) and not hasattr(holder, attribute):
+            return importlib.import_module(dotted)
+        return getattr(holder, attribute) if hasattr(holder, attribute) else self.ghost(dotted)
 
     def ghost(self, dotted: str) -> Any:
         """Return the ghost of a name; what torch or triton has but we do not model is stricter."""
         modelled = root_of(dotted) in REPLACED_PACKAGES and not dotted.startswith("torch.ops.")
         return self.ghosts.modelled_only(dotted) if modelled else self.ghosts.named(dotted)
 
-    def _prepare_names(self, module: Any, dotted: str, names: Iterable[str]) -> None:
-        for name in names:
-            full = f"{dotted}.{name}"
-            if full in self.ghosts.execution.provided:
-                self.kinds.setdefault(full, "provided")
-            if isinstance(module, ModuleType) and not hasattr(module, name):
-                sibling = self.load_sibling(full)
-                if sibling is not None:
-                    setattr(module, name, sibling)
+    def _prepare_name(self, module: Any, dotted: str, name: str, kinds: dict[str, str]) -> None:
+        """Let a module have what ``from module import name`` asks of it."""
+        full = f"{dotted}.{name}"
+        if full in self._provided:
+            kinds.setdefault(full, "provided")
+        if name == "*":
+            if isinstance(module, Ghost):
+                module.__dict__["__all__"] = self.public_names(dotted)
+        elif isinstance(module, OverlaidModule) and not hasattr(module, name):
+            importlib.__import__(dotted, fromlist=(name,))
+        elif hasattr(module, TARGET_MARK) and not hasattr(module, name):
+            sibling = self.load_sibling(full)
+            if sibling is not None or hasattr(module, "__path__"):
+                # What a package does not define itself is a module inside it.
+                setattr(module, name, sibling or self.module(full))
 
-    # -- importlib, as targets see it ------------------------------------------------------------
+    # -- names in real modules, as targets see them ------------------------------------------------
 
-    def overlay(self, dotted: str) -> OverlaidModule:
-        """Return the overlaid form of a real module, with its parents overlaid, too."""
-        found = self.modules.get(dotted)
-        if isinstance(found, OverlaidModule):
-            return found
-        overlaid = OverlaidModule(importlib.import_module(dotted))
-        self.modules[dotted] = overlaid
+    def put_provided(self, dotted: str, value: object) -> None:
+        """Let a provided name reach inside a stand-in or a real module, which hold their own names.
+
+        Raises ImportError when the name lies inside something real that is not a module.
+        """
         parent, _, last = dotted.rpartition(".")
-        if parent:
-            setattr(self.overlay(parent), last, overlaid)
-        return overlaid
+        if not parent or root_of(dotted) in self._provided:
+            return
+        if self._exists(root_of(dotted)):
+            setattr(overlay(self.modules, parent), last, value)
+            return
+        holder = self.look_up(parent) if root_of(dotted) in self.modules else None
+        if holder is not None and not isinstance(holder, (Ghost, type)):
+            setattr(holder, last, value)
 
     def _overlay_importlib(self) -> None:
-        self.overlay("importlib").__dict__["import_module"] = self._import_module
-        self.overlay("importlib.util").__dict__["find_spec"] = self._find_spec
-        self.overlay("importlib.metadata").__dict__["version"] = self._version
+        for dotted, name, meaning in (
+            ("importlib", "import_module", self._import_module),
+            ("importlib.util", "find_spec", self._find_spec),
+            ("importlib.metadata", "version", self._version),
+        ):
+            setattr(overlay(self.modules, dotted), name, meaning)
 
     def _import_module(self, name: str, package: str | None = None) -> Any:
-        level = len(name) - len(name.lstrip("."))
-        absolute = absolute_name(name.lstrip("."), package or "", level)
+        absolute = absolute_name(name.lstrip("."), package or "", leading_dots(name))
+        kinds = sys._getframe(1).f_globals.get("__sm120_imports__", {})
         if self.is_real(absolute):
+            kinds.setdefault(absolute, "real")
             return importlib.import_module(absolute)
-        return self.module(absolute)
+        return self._noted(absolute, kinds)
 
     def _find_spec(self, name: str, package: str | None = None) -> ModuleSpec | None:
-        level = len(name) - len(name.lstrip("."))
-        absolute = absolute_name(name.lstrip("."), package or "", level)
+        absolute = absolute_name(name.lstrip("."), package or "", leading_dots(name))
         if self.is_real(absolute):
             return importlib.util.find_spec(absolute)
-        return ModuleSpec(absolute, None, origin=find_place().path)
+        found = self.module(absolute)
+        if not isinstance(found, Ghost):
+            return ModuleSpec(absolute, None, origin=getattr(found, "__file__", None))
+        missing = root_of(absolute) in _OTHER_VENDORS
+        execution = self.ghosts.execution
+        if execution.importing:
+            answer = "not found" if missing else "found"
+            question = f"importlib.util.find_spec({absolute!r})"
+            execution.assume(Assumption(find_place().site, question, answer))
+        return None if missing else ModuleSpec(absolute, None)
 
     def _version(self, distribution_name: str) -> str:
         if distribution_name in REPLACED_PACKAGES:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any
 
 from pytest_sm120.errors import TargetError, UsageError
 from pytest_sm120.recorder.holders import ModuleGlobals
@@ -18,7 +17,7 @@ from pytest_sm120.stand_ins.execution import Assumption, Execution
 from pytest_sm120.stand_ins.ghosts import Ghosts
 from pytest_sm120.stand_ins.import_statements import is_named
 from pytest_sm120.stand_ins.import_system import ImportSystem
-from pytest_sm120.stand_ins.process_state import REPLACED_PACKAGES, ProcessState, StandInFinder
+from pytest_sm120.stand_ins.process_state import ProcessState, StandInFinder
 from pytest_sm120.stand_ins.target_files import (
     CompiledFiles,
     TargetFile,
@@ -44,6 +43,7 @@ class Loader:
         self._state: ProcessState | None = None
         self._targets: dict[str, ModuleType] = {}
         self._real: dict[str, TargetFile] = {}
+        self._base = root
 
     @property
     def targets(self) -> tuple[ModuleType, ...]:
@@ -61,12 +61,13 @@ class Loader:
     ) -> ModuleType:
         """Run the file and return its module; see ``sm120.load`` for what can go wrong."""
         target = find_target(path, self.root, name)
-        siblings = {dotted: _existing_sibling(dotted, target) for dotted in real}
+        names = (real,) if isinstance(real, str) else real
+        siblings = {dotted: _existing_sibling(dotted, target) for dotted in names}
         self._refuse_unnamed(provide, [target, *siblings.values()])
         self._open()
         self._real.update(siblings)
-        self.execution.provided.update({**folder_provide, **provide})
-        self._put_provided_parts()
+        self._base = target.base
+        self._provide({**folder_provide, **provide})
         self.execution.assumptions = []
         return self._run(target)
 
@@ -83,6 +84,7 @@ class Loader:
             return
         self._state = ProcessState(StandInFinder(self._system.module))
         self._system.load_sibling = self._load_sibling
+        self._system.public_names = self._public_names
         stand_ins = {
             **build_torch(self.execution, self._system.ghost),
             **build_triton(self.execution, self._system.ghost),
@@ -91,17 +93,13 @@ class Loader:
         for dotted, module in stand_ins.items():
             self._state.put(dotted, module)
 
-    def _put_provided_parts(self) -> None:
-        """Let provided names reach inside stand-ins and real modules, which hold their own names."""
+    def _provide(self, objects: Mapping[str, object]) -> None:
+        self.execution.provided.update(objects)
         for dotted, value in self.execution.provided.items():
-            parent, _, last = dotted.rpartition(".")
-            if not parent:
-                continue
-            if self._system.is_real(parent):
-                self._system.overlay(parent)
-            holder = self._system.modules.get(parent)
-            if holder is not None:
-                setattr(holder, last, value)
+            try:
+                self._system.put_provided(dotted, value)
+            except ImportError as error:
+                raise _not_in_a_module(dotted, error) from error
 
     def _refuse_unnamed(self, provide: Mapping[str, object], files: list[TargetFile]) -> None:
         named = frozenset[str]().union(*(self._files.compile(file).imports for file in files))
@@ -138,7 +136,7 @@ class Loader:
             __package__=target.package,
             __spec__=spec,
             __builtins__=self._system.builtins_for_target(),
-            __sm120_imports__=self._system.kinds,
+            __sm120_imports__={},
             __sm120_assumptions__=self.execution.assumptions,
         )
         module.__dict__[TARGET_MARK] = True
@@ -151,7 +149,6 @@ class Loader:
         self._bind_parents(dotted)
         self._targets[dotted] = module
         self._system.modules[dotted] = module
-        self._system.kinds[dotted] = "target"
         self._state.put(dotted, module)
 
     def _bind_parents(self, dotted: str) -> None:
@@ -170,6 +167,10 @@ class Loader:
     def _load_sibling(self, dotted: str) -> ModuleType | None:
         target = self._real.pop(dotted, None)
         return None if target is None else self._run(target)
+
+    def _public_names(self, dotted: str) -> list[str]:
+        sibling = find_sibling(dotted, self._base)
+        return [] if sibling is None else self._files.compile(sibling).public_names
 
     def _globals_that_hold(self, held: object) -> list[str]:
         return [
@@ -199,13 +200,23 @@ def _unnamed_key(key: str, named: Iterable[str], target: TargetFile) -> UsageErr
     )
 
 
+def _not_in_a_module(key: str, error: ImportError) -> UsageError:
+    parent = key.rpartition(".")[0]
+    return UsageError(
+        f"provide= names {key!r}, but {parent} cannot be imported as a module: {error}.",
+        limit="Inside the standard library and other real packages, names of modules can be given "
+        "another meaning, parts of classes and objects cannot.",
+        remedy=f"Provide {parent!r} itself.",
+    )
+
+
 def _failed_import(
     target: TargetFile, error: BaseException, assumptions: list[Assumption]
 ) -> TargetError:
     made = "; ".join(str(assumption) for assumption in assumptions)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return TargetError(
-        f"{_site_of(error, target)}: importing {target.name} raised "
-        f"{type(error).__name__}: {error}.",
+        f"{_site_of(error, target)}: importing {target.name} raised {what.removesuffix('.')}.",
         limit=f"Until then these answers had been assumed: {made}."
         if made
         else "No answer had been assumed until then.",

@@ -7,6 +7,7 @@ of the name: we stand for one NVIDIA card of the chosen arch, and for no other v
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,12 +30,23 @@ class DeviceCapability(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
+class DeviceTarget(NamedTuple):
+    """What Triton's driver compiles for, as ``triton.backends.compiler.GPUTarget``."""
+
+    backend: str
+    #: 120 for (12, 0).
+    arch: int
+    warp_size: int
+
+
+#: Called with the arch and with the arguments of the call.
 Answer = Callable[..., object]
 
 _YES = ("is_cuda", "is_cuda_alike", "is_nvidia", "is_cuda_available", "has_cuda")
 _NO = """
-is_hip is_rocm is_amd is_npu is_xpu is_musa is_cpu is_hpu is_mps is_tpu is_neuron is_maca is_mthreads
-is_ascend is_intel is_out_of_tree is_unspecified is_habana is_gfx95_supported is_gfx942_supported
+is_hip is_rocm is_amd is_npu is_xpu is_musa is_cpu is_hpu is_mps is_tpu is_neuron is_maca
+is_mthreads is_ascend is_intel is_out_of_tree is_unspecified is_habana is_gfx95_supported
+is_gfx942_supported
 is_gfx1250 is_gfx12 is_fp8_fnuz is_fp8_fnuz_supported is_mi300 is_rocm_aiter_enabled is_apple
 is_host_cpu_arm64 is_wsl cpu_has_amx_support
 """.split()
@@ -51,31 +63,33 @@ def _as_number(capability: object) -> int:
     return int(capability)  # type: ignore[call-overload, no-any-return]  # whatever a caller passes
 
 
-def _is_blackwell(arch: Arch, *_: object) -> bool:
-    return arch.capability[0] in (10, 12)
+# Answered when called; the wanted capability may be (12, 0) or 120, as vLLM's platform takes both.
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "has_device_capability": lambda own, wanted: own >= wanted,
+    "is_device_capability": lambda own, wanted: own == wanted,
+    "is_device_capability_family": lambda own, wanted: own // 10 == wanted // 10,
+}
 
+_COMPUTED: dict[str, Callable[[Arch], object]] = {
+    "get_device_capability": lambda arch: DeviceCapability(*arch.capability),
+    "get_compute_capability": lambda arch: DeviceCapability(*arch.capability),
+    "get_device_sm": _number,
+    "get_sm_version": _number,
+    "get_device_name": lambda arch: arch.card,
+    "get_device_core_count": lambda arch: arch.sm_count,
+    "get_num_sms": lambda arch: arch.sm_count,
+    "get_device_sm_count": lambda arch: arch.sm_count,
+    "num_compute_units": lambda arch: arch.sm_count,
+    "get_current_target": lambda arch: DeviceTarget("cuda", _number(arch), arch.warp_size),
+}
 
-_COMPUTED: dict[str, Answer] = {
-    "get_device_capability": lambda arch, *_: DeviceCapability(*arch.capability),
-    "get_compute_capability": lambda arch, *_: DeviceCapability(*arch.capability),
-    "has_device_capability": lambda arch, wanted, *_: _number(arch) >= _as_number(wanted),
-    "is_device_capability": lambda arch, wanted, *_: _number(arch) == _as_number(wanted),
-    "is_device_capability_family": (
-        lambda arch, wanted, *_: _number(arch) // 10 == _as_number(wanted) // 10
-    ),
-    "get_device_sm": lambda arch, *_: _number(arch),
-    "get_sm_version": lambda arch, *_: _number(arch),
-    "get_device_name": lambda arch, *_: arch.card,
-    "get_device_core_count": lambda arch, *_: arch.sm_count,
-    "get_num_sms": lambda arch, *_: arch.sm_count,
-    "get_device_sm_count": lambda arch, *_: arch.sm_count,
-    "num_compute_units": lambda arch, *_: arch.sm_count,
-    "is_blackwell": _is_blackwell,
-    "is_blackwell_supported": _is_blackwell,
-    "is_hopper": lambda arch, *_: arch.capability[0] == 9,
-    "is_ampere": lambda arch, *_: arch.capability[0] == 8,
-    "is_sm12x": lambda arch, *_: arch.capability[0] == 12,
-    "is_sm12x_supported": lambda arch, *_: arch.capability[0] == 12,
+_FLAGS: dict[str, Callable[[Arch], bool]] = {
+    "is_blackwell": lambda arch: arch.capability[0] in (10, 12),
+    "is_blackwell_supported": lambda arch: arch.capability[0] in (10, 12),
+    "is_hopper": lambda arch: arch.capability[0] == 9,
+    "is_ampere": lambda arch: arch.capability[0] == 8,
+    "is_sm12x": lambda arch: arch.capability[0] == 12,
+    "is_sm12x_supported": lambda arch: arch.capability[0] == 12,
 }
 
 # is_sm120_supported() asks for the family, as sglang.srt.utils does; is_sm121 for that one only.
@@ -87,13 +101,28 @@ def find_answer(name: str) -> Answer | None:
 
     ``name`` is the last part of the dotted name that was asked, e.g. ``"is_hip"``.
     """
+    if name in _COMPARED:
+        return functools.partial(_compare, _COMPARED[name])
+    answer = find_flag(name) or _COMPUTED.get(name)
+    # Which device is asked about does not matter: there is one card.
+    return None if answer is None else lambda arch, *_, **__: answer(arch)
+
+
+def find_flag(name: str) -> Callable[[Arch], bool] | None:
+    """Return a function of the arch for a question that may be an attribute, else None."""
     if name in _YES or name in _NO:
-        return lambda arch, *_: name in _YES
+        return lambda arch: name in _YES
     numbered = _SM_NUMBER.fullmatch(name)
     if numbered:
         wanted = int(numbered[1])
-        return lambda arch, *_: _belongs(_number(arch), wanted)
-    return _COMPUTED.get(name)
+        return lambda arch: _belongs(_number(arch), wanted)
+    return _FLAGS.get(name)
+
+
+def _compare(
+    holds: Callable[[int, int], bool], arch: Arch, capability: object, *_: object, **__: object
+) -> bool:
+    return holds(_number(arch), _as_number(capability))
 
 
 def _belongs(number: int, wanted: int) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from pytest_sm120.errors import UsageError
@@ -15,7 +16,10 @@ from pytest_sm120.recorder.places import TARGET_MARK
 #: The packages that are replaced in sys.modules, for every importer, while targets are loaded.
 REPLACED_PACKAGES = ("torch", "triton")
 
-_STAND_INS = __name__.rpartition(".")[0]
+# Where the classes live whose objects must not outlive the test that they were made for.
+_OURS = (__name__.rpartition(".")[0], "pytest_sm120.tensors")
+
+_LISTS = ("path", "meta_path", "path_hooks")
 
 
 def root_of(dotted: str) -> str:
@@ -51,18 +55,19 @@ class ProcessState:
     def __init__(self, finder: StandInFinder) -> None:
         _refuse_second_user()
         self._modules = dict(sys.modules)
-        self._path = list(sys.path)
-        self._meta_path = list(sys.meta_path)
-        self._path_hooks = list(sys.path_hooks)
+        # The lists themselves, too: code may bind another list to sys.path.
+        self._lists = [(name, getattr(sys, name), list(getattr(sys, name))) for name in _LISTS]
         self._environment = dict(os.environ)
         self._attributes: list[tuple[ModuleType, str, object]] = []
+        self._put: list[object] = []
         for name in [name for name in sys.modules if root_of(name) in REPLACED_PACKAGES]:
             del sys.modules[name]
-        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]  # a finder by shape
+        sys.meta_path.insert(0, finder)
 
     def put(self, name: str, module: object) -> None:
         """Bind a module in sys.modules and on its parent, until ``restore``."""
         sys.modules[name] = module  # type: ignore[assignment]  # ghosts are modules by behaviour
+        self._put.append(module)
         parent, _, last = name.rpartition(".")
         holder = self._modules.get(parent)
         if holder is not None and sys.modules.get(parent) is holder:
@@ -73,27 +78,31 @@ class ProcessState:
         """Put everything back; real modules that were first imported meanwhile stay."""
         for holder, name, value in reversed(self._attributes):
             if value is _ABSENT:
-                holder.__dict__.pop(name, None)
+                vars(holder).pop(name, None)
             else:
                 setattr(holder, name, value)
         self._attributes.clear()
         self._restore_modules()
-        for live, saved in (
-            (sys.path, self._path),
-            (sys.meta_path, self._meta_path),
-            (sys.path_hooks, self._path_hooks),
-        ):
-            if live != saved:
-                live[:] = saved  # type: ignore[index]  # three lists of unlike items
+        self._put.clear()
+        for name, live, items in self._lists:
+            if live != items:
+                live[:] = items
+            setattr(sys, name, live)
         _restore_environment(self._environment)
 
     def _restore_modules(self) -> None:
         added = {name: sys.modules[name] for name in sys.modules if name not in self._modules}
-        for name in names_to_remove(added):
-            del sys.modules[name]
+        for name in names_to_remove(added, self._put):
+            self._remove_from_parent(name, sys.modules.pop(name))
         for name, module in self._modules.items():
             if sys.modules.get(name, _ABSENT) is not module:
                 sys.modules[name] = module
+
+    def _remove_from_parent(self, name: str, module: object) -> None:
+        parent, _, last = name.rpartition(".")
+        held = getattr(self._modules.get(parent), "__dict__", {})
+        if held.get(last, _ABSENT) is module:
+            del held[last]
 
 
 _ABSENT = object()
@@ -108,16 +117,17 @@ def _refuse_second_user() -> None:
         )
 
 
-def names_to_remove(added: dict[str, ModuleType]) -> list[str]:
+def names_to_remove(added: dict[str, ModuleType], put: Iterable[object] = ()) -> list[str]:
     """Return which newly imported modules are ours, or would keep something of ours alive.
 
     A real package that was imported meanwhile and has bound a stand-in goes as a whole: it would
-    go on using the stand-in of a test that is over.
+    go on using the stand-in of a test that is over. ``put`` are the stand-ins themselves.
     """
     removed = {name for name, module in added.items() if _is_ours(module)}
+    gone = {id(module) for module in put}
     tainted = True
     while tainted:
-        gone = {id(added[name]) for name in removed}
+        gone |= {id(added[name]) for name in removed}
         rest = {name: module for name, module in added.items() if name not in removed}
         roots = {root_of(name) for name, module in rest.items() if _binds_ours(module, gone)}
         tainted = bool(roots)
@@ -139,7 +149,7 @@ def _phase(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_ours(module: object) -> bool:
-    return _home_of(type(module)).startswith(_STAND_INS) or hasattr(module, TARGET_MARK)
+    return type(module).__module__.startswith(_OURS) or hasattr(module, TARGET_MARK)
 
 
 def _binds_ours(module: ModuleType, gone: set[int]) -> bool:
@@ -153,10 +163,10 @@ _NEVER_TAINTED = sys.stdlib_module_names | {"pytest_sm120"}
 
 
 def _is_part_of_ours(value: object) -> bool:
-    kinds = (type(value), value) if isinstance(value, type) else (type(value),)
-    return any(_home_of(kind).startswith(_STAND_INS) for kind in kinds)
-
-
-def _home_of(kind: type) -> str:
-    home = kind.__module__
-    return home if isinstance(home, str) else ""
+    """Return whether a value is an object, a function, a class of ours, or derived from one."""
+    inner = getattr(value, "__func__", value) if isinstance(value, MethodType) else value
+    inner = value.func if isinstance(value, functools.partial) else inner
+    if isinstance(inner, FunctionType):
+        return inner.__module__.startswith(_OURS)
+    kinds = inner.__mro__ if isinstance(inner, type) else (type(inner),)
+    return any(str(kind.__module__).startswith(_OURS) for kind in kinds)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import os
-from dataclasses import dataclass
+import warnings
 from pathlib import Path
 from types import CodeType
+from typing import NamedTuple
 
 from pytest_sm120.errors import TargetError, UsageError
-from pytest_sm120.stand_ins.import_statements import imported_names
+from pytest_sm120.stand_ins.import_statements import imported_names, public_names
 
 
-@dataclass(frozen=True)
-class TargetFile:
+class TargetFile(NamedTuple):
     """One file that can be run as a module."""
 
     path: Path
@@ -78,18 +78,22 @@ def _dotted_name(full: Path, base: Path) -> str:
 def find_sibling(dotted: str, base: Path) -> TargetFile | None:
     """Return the file of a module below the same base folder, or None."""
     stem = base.joinpath(*dotted.split("."))
-    for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
+    # In the order in which Python itself looks.
+    for path in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")):
         if path.is_file():
             return TargetFile(path, dotted, base)
     return None
 
 
-@dataclass(frozen=True)
-class CompiledFile:
+class CompiledFile(NamedTuple):
     """A file's code and what its import statements name."""
 
     code: CodeType
+    #: Nobody changes it: the source view reads the same one.
+    tree: ast.Module
     imports: frozenset[str]
+    #: What a star import of it binds.
+    public_names: list[str]
 
 
 class CompiledFiles:
@@ -97,34 +101,68 @@ class CompiledFiles:
 
     def __init__(self) -> None:
         self._compiled: dict[tuple[object, ...], CompiledFile] = {}
+        #: Execution.written_arguments of all tests of the run.
+        self.written_arguments: dict[CodeType, frozenset[str]] = {}
 
     def compile(self, target: TargetFile) -> CompiledFile:
         """Return the compiled file; the text is read again when the file has changed.
 
         Raises TargetError when it is not Python, with Python's own reason.
         """
-        state = os.stat(target.path)
-        key = (target.path, target.name, state.st_mtime_ns, state.st_size, state.st_ino)
+        key = (target.name, *_state_of(target.path))
         if key not in self._compiled:
             self._compiled[key] = _compile(target)
         return self._compiled[key]
 
+    def known_tree(self, path: Path) -> ast.Module | None:
+        """Return the tree of a file that was compiled in its present state, else None."""
+        state = _state_of(path) if path.is_file() else None
+        found = (file.tree for key, file in self._compiled.items() if key[1:] == state)
+        return next(found, None)
+
+    def definition_of(self, code: CodeType) -> ast.AST | None:
+        """Return the tree of a function at the top level of a compiled file, else None."""
+        tree = self.known_tree(Path(code.co_filename))
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, ast.FunctionDef) and _is_definition_of(node, code):
+                return node
+        return None
+
+
+def _is_definition_of(node: ast.FunctionDef, code: CodeType) -> bool:
+    # The code of a decorated function starts at its first decorator.
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return (node.name, first) == (code.co_name, code.co_firstlineno)
+
+
+def _state_of(path: Path) -> tuple[object, ...]:
+    state = os.stat(path)
+    return (os.path.abspath(path), state.st_mtime_ns, state.st_size, state.st_ino)
+
 
 def _compile(target: TargetFile) -> CompiledFile:
+    text = target.path.read_bytes()
     try:
-        tree = ast.parse(target.path.read_bytes(), filename=str(target.path))
-        code = compile(tree, str(target.path), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError) as error:
+        # Python warns of invalid escapes and the like when it compiles; that is not our business.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, filename=str(target.path))
+            code = compile(tree, str(target.path), "exec", dont_inherit=True)
+    # MemoryError: what the parser raises for expressions that are nested too deeply.
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _not_python(target, error) from error
-    return CompiledFile(code, imported_names(tree, target.package))
+    calls = b"import_module" in text or b"__import__" in text
+    named = imported_names(tree, target.package, calls=calls)
+    return CompiledFile(code, tree, named, public_names(tree))
 
 
-def _not_python(target: TargetFile, error: Exception) -> TargetError:
+def _not_python(target: TargetFile, error: BaseException) -> TargetError:
     line = getattr(error, "lineno", None)
     site = f"{target.path.name}:{line}" if line else target.path.name
+    reason = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
     return TargetError(
         f"{site}: the file is not Python that this interpreter can compile: "
-        f"{type(error).__name__}: {getattr(error, 'msg', None) or error}.",
+        f"{type(error).__name__}: {reason}.",
         limit=f"It was read from {target.path}.",
         remedy="Correct the file, or name another one.",
     )

@@ -168,9 +168,12 @@ def _compare_dimensions(first: int, second: int, shape: Shape, operands: Sequenc
 
 
 def _strides_in_order(shape: Shape, order: Sequence[int]) -> Shape:
+    if list(order) == list(range(len(shape)))[::-1]:
+        return contiguous_strides(shape)
     strides = [0] * len(shape)
     step = 1
     for dimension in order:
         strides[dimension] = step
-        step *= max(shape[dimension], 1)
+        # Unlike a contiguous tensor's, these strides become 0 after a dimension of size 0.
+        step *= shape[dimension]
     return tuple(strides)

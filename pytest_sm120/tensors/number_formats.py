@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.storages import Number
 
 
-@dataclass(frozen=True)
-class FloatLimits:
+class FloatLimits(NamedTuple):
     """What ``torch.finfo`` answers for a floating-point format."""
 
     #: Plain name, e.g. ``"float8_e4m3fn"``.
@@ -33,8 +32,7 @@ class FloatLimits:
         return self.tiny
 
 
-@dataclass(frozen=True)
-class IntegerLimits:
+class IntegerLimits(NamedTuple):
     """What ``torch.iinfo`` answers for an integer format."""
 
     #: Plain name, e.g. ``"int32"``.
@@ -61,7 +59,14 @@ FLOATS = {
             "float32", 32, _largest(23, 127), -_largest(23, 127), 2.0**-23, 2.0**-126, 1e-6, True
         ),
         FloatLimits(
-            "float64", 64, _largest(52, 1023), -_largest(52, 1023), 2.0**-52, 2.0**-1022, 1e-15, True
+            "float64",
+            64,
+            _largest(52, 1023),
+            -_largest(52, 1023),
+            2.0**-52,
+            2.0**-1022,
+            1e-15,
+            True,
         ),
         FloatLimits("float8_e4m3fn", 8, 448.0, -448.0, 2.0**-3, 2.0**-6, 1.0, False),
         FloatLimits("float8_e5m2", 8, 57344.0, -57344.0, 2.0**-2, 2.0**-14, 1.0, True),
@@ -105,7 +110,7 @@ def convert_number(value: Number, dtype: DType) -> Number:
 
 def _wrap(value: int, dtype: DType) -> int:
     limits = integer_limits(dtype)
-    return (value - limits.min) % 2**limits.bits + limits.min
+    return (value - limits.min) % (limits.max - limits.min + 1) + limits.min
 
 
 def round_float(value: float, dtype: DType) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from pytest_sm120.errors import UsageError
 
@@ -21,8 +21,7 @@ BUILT_TIERS = ("source", "record")
 HasPackage = Callable[[str], bool]
 
 
-@dataclass(frozen=True)
-class Availability:
+class Availability(NamedTuple):
     """Whether a tier can run here."""
 
     tier: str

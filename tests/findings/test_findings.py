@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from pytest_sm120.findings import Finding
@@ -15,7 +13,7 @@ def finding(**changed: str) -> Finding:
         limit="Rows that a launch skips keep old bytes.",
         remedy="Allocate with torch.zeros.",
     )
-    return dataclasses.replace(told, **changed)
+    return told._replace(**changed)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +39,5 @@ def test_message_is_site_cause_limit_and_remedy(changed: dict[str, str], message
 
 
 def test_finding_refuses_to_be_changed() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'site'"):
+    with pytest.raises(AttributeError, match="can't set attribute"):
         finding().site = "other.py:1"  # type: ignore[misc]  # that it is refused is what is shown

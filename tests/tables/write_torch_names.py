@@ -8,15 +8,41 @@ from __future__ import annotations
 import importlib
 import sys
 
-SECTIONS = """
-torch torch.Tensor torch.cuda torch.nn torch.nn.functional torch.nn.parameter torch.version
-torch.library torch.compiler torch.autograd torch.accelerator torch.backends torch.jit
-torch.cuda.graphs torch.cuda.streams torch.cuda.nvtx
-""".split()
+SECTIONS = [
+    "torch",
+    "torch.Tensor",
+    "torch.cuda",
+    "torch.nn",
+    "torch.nn.functional",
+    "torch.nn.parameter",
+    "torch.version",
+    "torch.library",
+    "torch.compiler",
+    "torch.autograd",
+    "torch.accelerator",
+    "torch.backends",
+    "torch.jit",
+    "torch.cuda.graphs",
+    "torch.cuda.streams",
+    "torch.cuda.nvtx",
+]
 
 # Submodules that torch imports only when they are asked for, on any machine.
-LAZY = {"torch": ["_dynamo", "_export", "_functorch", "_inductor", "_subclasses", "distributed",
-                  "export", "fx", "onnx", "profiler", "utils"]}
+LAZY = {
+    "torch": [
+        "_dynamo",
+        "_export",
+        "_functorch",
+        "_inductor",
+        "_subclasses",
+        "distributed",
+        "export",
+        "fx",
+        "onnx",
+        "profiler",
+        "utils",
+    ]
+}
 
 
 def names_of(section: str) -> list[str]:

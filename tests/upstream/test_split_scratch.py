@@ -13,7 +13,8 @@ TARGET = Path("sglang/kernels/ops/attention/flash_mla_sm120.py")
 SHIPPED = "        with torch.inference_mode(False):\n            buf = torch.empty("
 ZEROED = "        with torch.inference_mode(False):\n            buf = torch.zeros("
 COMMENTED = (
-    "        # The consumer gathers slot 0 for every padding index, so it must be finite.\n" + ZEROED
+    "        # The consumer gathers slot 0 for every padding index, so it must be finite.\n"
+    + ZEROED
 )
 
 # As shipped / with zeros / with zeros and the comment. F fails, P passes.

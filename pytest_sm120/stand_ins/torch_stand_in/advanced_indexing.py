@@ -19,8 +19,11 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, materialize
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
-from pytest_sm120.stand_ins.torch_stand_in.values import broadcast_known, refuse_foreign
-from pytest_sm120.stand_ins.torch_stand_in.values import read_values
+from pytest_sm120.stand_ins.torch_stand_in.values import (
+    broadcast_known,
+    read_values,
+    refuse_foreign,
+)
 from pytest_sm120.tensors.dtypes import DTYPES
 from pytest_sm120.tensors.layouts import (
     Shape,
@@ -33,7 +36,7 @@ from pytest_sm120.tensors.layouts import (
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Storage, Uniform
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pick:
     """The indices that one dimension is read with."""
 
@@ -42,7 +45,7 @@ class Pick:
     known: Known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """How a tensor is read with several index tensors at once."""
 
@@ -105,9 +108,7 @@ class Plan:
 
     def _indices(self, dimension: int, pick: Pick, count: int) -> list[int]:
         known = broadcast_known(pick.known, pick.shape, self.index_shape)
-        values: Sequence[Any] = (
-            [known.value] * count if isinstance(known, Uniform) else known or ()
-        )
+        values: Sequence[Any] = [known.value] * count if isinstance(known, Uniform) else known or ()
         size = self.source.shape[dimension]
         for value in values:
             if not -size <= value < size:
@@ -215,8 +216,7 @@ def _plan(source: Tensor, tensors: dict[int, Tensor]) -> Plan:
     if common is None:
         listed = ", ".join(str(list(shape)) for shape in shapes)
         raise IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            f"{listed}"
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         )
     _refuse_empty_dimensions(source, picks, common)
     return Plan(source, picks, common)
@@ -225,9 +225,7 @@ def _plan(source: Tensor, tensors: dict[int, Tensor]) -> Plan:
 def _refuse_empty_dimensions(source: Tensor, picks: dict[int, Pick], common: Shape) -> None:
     for dimension in picks:
         if source.shape[dimension] == 0 and 0 not in common:
-            raise IndexError(
-                f"index is out of bounds for dimension with size 0"
-            )
+            raise IndexError("index is out of bounds for dimension with size 0")
 
 
 def _picks_of_mask(source: Tensor, dimension: int, mask: Tensor) -> dict[int, Pick]:

@@ -227,6 +227,10 @@ def atan2(first: float, second: float) -> float:
 
 def logaddexp(first: float, second: float) -> float:
     """Return log(exp(first) + exp(second))."""
+    if isinstance(first, complex) or isinstance(second, complex):
+        raise ArithmeticError("complex logarithms are not followed")
+    larger: float
+    smaller: float
     larger, smaller = maximum(first, second), minimum(first, second)
     if math.isinf(larger):
         return larger
@@ -276,3 +280,49 @@ def logical_or(first: Any, second: Any) -> bool:
 def logical_xor(first: Any, second: Any) -> bool:
     """Return whether exactly one is not zero."""
     return bool(first) != bool(second)
+
+
+#: The function for each elementwise operation that follows values.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **FLOAT_FUNCTIONS,
+    "abs": abs,
+    "neg": negative,
+    "sign": sign,
+    "floor": floor,
+    "ceil": ceil,
+    "trunc": trunc,
+    "relu": relu,
+    "bitwise_not": invert,
+    "square": square,
+    "isnan": isnan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+    "logical_not": logical_not,
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "remainder": remainder,
+    "fmod": fmod,
+    "floor_divide": floor_divide,
+    "pow": power,
+    "bitwise_and": and_,
+    "bitwise_or": or_,
+    "bitwise_xor": xor,
+    "bitwise_left_shift": left_shift,
+    "bitwise_right_shift": right_shift,
+    "maximum": maximum,
+    "minimum": minimum,
+    "fmax": fmax,
+    "fmin": fmin,
+    "logaddexp": logaddexp,
+    "atan2": atan2,
+    "eq": eq,
+    "ne": ne,
+    "lt": lt,
+    "le": le,
+    "gt": gt,
+    "ge": ge,
+    "logical_and": logical_and,
+    "logical_or": logical_or,
+    "logical_xor": logical_xor,
+}

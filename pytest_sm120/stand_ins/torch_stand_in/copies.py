@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.memory import known_values
 from pytest_sm120.stand_ins.torch_stand_in.devices import read_device
+from pytest_sm120.stand_ins.torch_stand_in.memory import known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     PRESERVE,
     MemoryFormat,
@@ -113,7 +113,7 @@ def _read_target(input: Tensor, value: Any, named: dict[str, Any]) -> None:
         named["dtype"] = value
     elif isinstance(value, Tensor):
         named["other"] = value
-    elif isinstance(value, (str, Device)) or (isinstance(value, int)):
+    elif isinstance(value, (str, int, Device)):
         named["device"] = value
     elif value is not None:
         refuse_foreign(value)
@@ -136,6 +136,8 @@ def type_(call: str, input: Tensor, dtype: Any = None, non_blocking: bool = Fals
 
 def reshape(call: str, input: Tensor, *shape: Any) -> Tensor:
     """Return a view with another shape when there is one, else a copy."""
+    if not shape:
+        raise TypeError('reshape() missing 1 required positional arguments: "shape"')
     sizes = resolve_sizes(input, read_sizes("reshape", shape))
     strides = view_strides(tuple(input._shape), input._strides, sizes)
     if strides is not None:

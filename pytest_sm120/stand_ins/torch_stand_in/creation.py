@@ -50,10 +50,8 @@ class Options:
     def make(self, call: str, shape: Any, **how: Any) -> Tensor:
         """Return the new tensor."""
         refuse_negative(tuple(shape))
-        made: Tensor = allocate(
-            Tensor, self.execution, call, shape, self.dtype, self.device, **how
-        )
-        return made.requires_grad_() if self.requires_grad else made  # type: ignore[no-any-return]
+        made: Tensor = allocate(Tensor, self.execution, call, shape, self.dtype, self.device, **how)
+        return made.requires_grad_() if self.requires_grad else made
 
 
 def read_dtype(name: str, given: object) -> DType | None:
@@ -61,9 +59,7 @@ def read_dtype(name: str, given: object) -> DType | None:
     if given is None or isinstance(given, DType):
         return given
     refuse_foreign(given)
-    raise TypeError(
-        f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}"
-    )
+    raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
 
 #: What the functions that only differ in this set every element to.
@@ -152,7 +148,7 @@ def _read_range(limits: list[Any], step: Any) -> tuple[Any, Any, Any]:
     step = numbers[2] if len(numbers) == 3 else read_number("arange", "step", 3, step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:  # type: ignore[operator]  # complex numbers fail here, as wanted
+    if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     return start, end, step
 
@@ -233,9 +229,7 @@ def _like(call: str, input: Tensor, options: dict[str, Any], fill: Number | None
     memory_format: MemoryFormat = given.pop("memory_format", None) or PRESERVE
     wanted = Options(input._execution, call.rpartition(".")[2], given, input)
     strides = strides_in_format(input, memory_format)
-    return wanted.make(
-        call, input.shape, strides=strides, fill=fill, uninitialized=fill is None
-    )
+    return wanted.make(call, input.shape, strides=strides, fill=fill, uninitialized=fill is None)
 
 
 def new_empty(call: str, input: Tensor, *size: Any, **options: Any) -> Tensor:

@@ -11,7 +11,7 @@ from pytest_sm120.stand_ins.torch_stand_in.modes import Switch
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DeviceProperties:
     """What ``torch.cuda.get_device_properties`` answers, from the table of arches."""
 

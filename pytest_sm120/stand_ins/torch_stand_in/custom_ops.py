@@ -83,9 +83,7 @@ class OperatorNamespace:
         return self._operators.find(self._name, name)
 
 
-def custom_op(
-    operators: Operators, name: str, fn: Body | None = None, /, **options: Any
-) -> Any:
+def custom_op(operators: Operators, name: str, fn: Body | None = None, /, **options: Any) -> Any:
     """Return what ``torch.library.custom_op`` does, called or as a decorator."""
     if fn is None:
         return lambda function: custom_op(operators, name, function, **options)

@@ -23,8 +23,8 @@ def finfo(execution: Execution, type: Any = None) -> FloatLimits:
     _refuse_no_dtype("finfo", dtype)
     if dtype.kind not in ("float", "complex"):
         raise TypeError(
-            f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
-            f"'torch.finfo'"
+            "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+            "'torch.finfo'"
         )
     limits = FLOATS.get(component_of(dtype).name)
     if limits is None:
@@ -37,8 +37,7 @@ def iinfo(execution: Execution, type: Any) -> IntegerLimits:
     _refuse_no_dtype("iinfo", type)
     if type.kind not in ("int", "uint"):
         raise TypeError(
-            "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
-            f"'{type!r}'"
+            f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'"
         )
     return integer_limits(type)
 

@@ -13,7 +13,7 @@ from pytest_sm120.tensors.dtypes import DTYPES, DType, find_dtype
 from pytest_sm120.tensors.storages import Number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GivenValues:
     """Values in row-major order with their shape."""
 
@@ -49,13 +49,11 @@ def read_nested(data: Any) -> GivenValues:
 
 
 def _shape_of(data: Any) -> tuple[int, ...]:
-    sizes: list[int] = []
-    while isinstance(data, (list, tuple)) or (isinstance(data, Tensor) and data.ndim):
-        sizes.append(len(data))
-        if len(data) == 0:
-            break
-        data = data[0]
-    return tuple(sizes)
+    if isinstance(data, Tensor):
+        return tuple(data.shape)
+    if not isinstance(data, (list, tuple)):
+        return ()
+    return (len(data), *(_shape_of(data[0]) if data else ()))
 
 
 def _flatten(data: Any, shape: tuple[int, ...], level: int = 0) -> list[Number]:

@@ -27,7 +27,7 @@ NOT_AN_INDEX = (
 
 
 def get_item(input: Tensor, key: Any) -> Any:
-    """Return a view for integers, slices, None and Ellipsis, a new tensor for tensors as indices."""
+    """Return a view, or a new tensor when tensors are among the indices."""
     seen, picks = _basic(input, key)
     return read_picked(seen, picks) if picks else seen
 
@@ -38,7 +38,9 @@ def set_item(input: Tensor, key: Any, value: Any) -> None:
     if picks:
         write_picked(seen, picks, value)
     elif isinstance(value, Tensor):
-        write_in_place(seen, "__setitem__", broadcast_into(seen, _without_leading_ones(seen, value)))
+        write_in_place(
+            seen, "__setitem__", broadcast_into(seen, _without_leading_ones(seen, value))
+        )
     else:
         write_number(seen, "__setitem__", value)
 
@@ -62,10 +64,12 @@ def _basic(input: Tensor, key: Any) -> tuple[Tensor, dict[int, Tensor]]:
     position = 0
     for part in parts:
         if part is Ellipsis:
+            # A second Ellipsis skips as many dimensions again, as in torch.
             position += input.ndim - used
-            used = input.ndim
         elif part is None:
             seen, position = unsqueeze("", seen, position), position + 1
+        elif position >= seen.ndim and not isinstance(part, bool):
+            raise IndexError(f"too many indices for tensor of dimension {seen.ndim}")
         elif isinstance(part, slice):
             seen, position = _slice(seen, position, part), position + 1
         elif isinstance(part, (bool, list, Tensor)):
@@ -131,9 +135,7 @@ def _select(seen: Tensor, position: int, part: Any) -> Tensor:
     return drop_dimension(seen, position, wanted % size)
 
 
-def _pick(
-    seen: Tensor, position: int, part: Any, picks: dict[int, Tensor]
-) -> tuple[Tensor, int]:
+def _pick(seen: Tensor, position: int, part: Any, picks: dict[int, Tensor]) -> tuple[Tensor, int]:
     if isinstance(part, bool):
         part = [part]
         seen = unsqueeze("", seen, position)

@@ -16,11 +16,11 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import (
-    broadcast_known,
     read_values,
     refuse_foreign,
     unknown_operation,
@@ -88,10 +88,7 @@ def _joined(tensors: Sequence[Tensor], axis: int, count: int) -> Known:
     if any(values is None for values in known) or count > LARGEST_FOLLOWED:
         return _same_everywhere(known)
     rows = prod(tensors[0].shape[:axis])
-    blocks = [
-        list(broadcast_known(_listed(values, tensor), (tensor.numel(),), (tensor.numel(),)) or ())
-        for values, tensor in zip(known, tensors, strict=True)
-    ]
+    blocks = [list(_listed(values, tensor)) for values, tensor in zip(known, tensors, strict=True)]
     widths = [len(block) // rows if rows else 0 for block in blocks]
     joined: list[Number] = []
     for row in range(rows):
@@ -146,6 +143,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     operands = (condition, input, other)
     source, device = common_device(operands)
     dtype = result_type((input, other), source._execution.default_dtype)
+    refuse_dtype("where", dtype)
     shape = common_shape(operands)
     known = compute_elements(lambda c, a, b: a if c else b, operands, shape, None, dtype)
     return Computed(source, shape, dtype, known, strides_of_result(operands, shape), device=device)
@@ -168,6 +166,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Computed:
         )
     common_device((input, mask))
     shape = common_shape((input, mask))
+    refuse_dtype("masked_fill", input.dtype)
     operands = (input, mask, value)
     known = compute_elements(lambda a, m, v: v if m else a, operands, shape, None, input.dtype)
     return Computed(input, shape, input.dtype, known, strides_of_result((input,), shape))
@@ -183,8 +182,10 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
     operands = (input, *bounds)
     source, device = common_device(operands)
     dtype = result_type(operands, source._execution.default_dtype)
-    if dtype.kind in ("bool", "complex"):
-        raise _clamp_refusal(dtype.kind)
+    named = "clamp" if len(bounds) == 2 else "clamp_min" if max is None else "clamp_max"
+    if dtype.kind == "bool":
+        raise NotImplementedError(f"\"{named}_scalar_cpu\" not implemented for 'Bool'")
+    refuse_dtype(named, dtype)
     shape = common_shape(operands)
 
     def clamped(value: Any, *limits: Any) -> Any:
@@ -195,14 +196,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
         return limit["max"] if "max" in limit and value > limit["max"] else value
 
     known = compute_elements(clamped, operands, shape, dtype, dtype)
-    strides = strides_of_result(operands, shape)
+    read = [operand for operand in operands if isinstance(operand, Tensor)]
+    strides = strides_of_result(read, shape)
     return Computed(source, shape, dtype, known, strides, device=device)
-
-
-def _clamp_refusal(kind: str) -> Exception:
-    if kind == "complex":
-        return RuntimeError("clamp is not supported for complex types")
-    return NotImplementedError("\"clamp_scalar_cpu\" not implemented for 'Bool'")
 
 
 def clamp_min(input: Tensor, min: Any) -> Computed:
@@ -217,6 +213,8 @@ def clamp_max(input: Tensor, max: Any) -> Computed:
 
 def repeat(input: Tensor, *repeats: Any) -> Computed:
     """Return the tensor repeated along each dimension."""
+    if not repeats:
+        raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     counts = read_sizes("repeat", repeats)
     if len(counts) < input.ndim:
         raise RuntimeError(
@@ -226,9 +224,7 @@ def repeat(input: Tensor, *repeats: Any) -> Computed:
     own = (1,) * (len(counts) - input.ndim) + tuple(input.shape)
     if any(count < 0 for count in counts):
         sizes = [count * size for count, size in zip(counts, own, strict=True)]
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
-        )
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
     # Read with two dimensions for each of its own: which repetition, and which element.
     wanted = tuple(size for pair in zip(counts, own, strict=True) for size in pair)
     steps = tuple(step for stride in contiguous_strides(own) for step in (0, stride))

@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
@@ -23,7 +24,9 @@ def _check(name: str, first: Any, second: Any) -> None:
     for operand in (first, second):
         if not isinstance(operand, Tensor):
             refuse_foreign(operand)
-            raise TypeError(f"{name}(): argument 'mat2' must be Tensor, not {type(operand).__name__}")
+            raise TypeError(
+                f"{name}(): argument 'mat2' must be Tensor, not {type(operand).__name__}"
+            )
     common_device((first, second))
     if first.dtype is not second.dtype:
         left, right = (_C_NAMES.get(t.dtype.name, t.dtype.name) for t in (first, second))
@@ -70,7 +73,9 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
 
 def matmul(input: Tensor, other: Tensor) -> Computed:
     """Return the product: of vectors, matrices or batches of matrices."""
-    _check("matmul", input, other)
+    for operand in (input, other):
+        if not isinstance(operand, Tensor):
+            _check("matmul", input, other)
     if not input.ndim or not other.ndim:
         raise RuntimeError(
             "both arguments to matmul need to be at least 1D, but they are "
@@ -84,6 +89,9 @@ def matmul(input: Tensor, other: Tensor) -> Computed:
     batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
     if batch is None:
         raise RuntimeError(_wrong_batch(input, other))
+    if max(input.ndim, other.ndim) > 2 and input.numel():
+        refuse_dtype("bmm", input.dtype)
+    _check("matmul", input, other)
     return Computed(input, (*batch, *rows, *columns), input.dtype)
 
 
@@ -179,9 +187,9 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
 
 #: The rows of every operation in this module.
 MATRICES = (
-    computing("mm", mm),
-    computing("bmm", bmm),
-    computing("matmul", matmul),
+    computing("mm", mm, refusals="mm"),
+    computing("bmm", bmm, refusals="bmm"),
+    computing("matmul", matmul, refusals="matmul"),
     computing("einsum", einsum, method=False, takes_list=True),
 )
 

@@ -65,6 +65,10 @@ class View:
             storage_bytes=self._storage.nbytes,
         )
 
+    def __sm120_forget__(self) -> None:
+        """Note that a kernel, or a call into what is not there, may have written here."""
+        self._storage.forget()
+
 
 def make_tensor(
     kind: type[Any],
@@ -109,9 +113,7 @@ def allocate(
     ``fill`` is the value that the call itself names; it is then also what is known.
     """
     steps = contiguous_strides(shape) if strides is None else tuple(strides)
-    storage = Storage(
-        extent(shape, steps) * dtype.itemsize, device, inference=execution.inference
-    )
+    storage = Storage(extent(shape, steps) * dtype.itemsize, device, inference=execution.inference)
     tensor = make_tensor(kind, execution, storage, shape, steps, dtype)
     if fill is not None:
         known = Uniform(fill, dtype)
@@ -120,9 +122,7 @@ def allocate(
     return tensor
 
 
-def record_allocation(
-    tensor: View, call: str, fill: Number | None, uninitialized: bool
-) -> None:
+def record_allocation(tensor: View, call: str, fill: Number | None, uninitialized: bool) -> None:
     """Record that this tensor got memory of its own."""
     execution, view = tensor._execution, tensor.__sm120_view__()
     execution.recording.add(

@@ -51,9 +51,7 @@ def strides_in_format(tensor: View, memory_format: MemoryFormat | None) -> Shape
         return contiguous_strides(shape)
     rank = _RANKS[memory_format.name]
     if len(shape) != rank:
-        raise RuntimeError(
-            f"required rank {rank} tensor to use {memory_format.name} format"
-        )
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
     inner = contiguous_strides((shape[0], *shape[2:], shape[1]))
     return (inner[0], inner[-1], *inner[1:-1])
 

@@ -108,9 +108,7 @@ class Module:
         """Yield the direct submodules with their names."""
         yield from ((name, module) for name, module in self._modules.items() if module is not None)
 
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
         """Yield the parameters with their dotted paths."""
         return self._named("_parameters", prefix, recurse)
 
@@ -198,9 +196,7 @@ def _store_of_kind(value: Any) -> str | None:
 def _refuse_wrong_kind(store: str, name: str, value: Any) -> None:
     wanted = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "child module"}[store]
     if value is not None and not (store == "_buffers" and isinstance(value, Tensor)):
-        raise TypeError(
-            f"cannot assign '{type(value).__name__}' object to {wanted} '{name}'"
-        )
+        raise TypeError(f"cannot assign '{type(value).__name__}' object to {wanted} '{name}'")
 
 
 class Identity(Module):

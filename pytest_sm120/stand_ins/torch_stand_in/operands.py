@@ -21,10 +21,12 @@ from pytest_sm120.tensors.layouts import (
 )
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
+_NUMBERS = (bool, int, float, complex)
 
-def check_operand(name: str, value: Any, position: int = 2) -> Any:
+
+def check_operand(name: str, value: Any, position: int = 2, tensors_only: bool = False) -> Any:
     """Return a tensor or a Python number; TypeError for anything else, as torch's."""
-    if not isinstance(value, (Tensor, bool, int, float, complex)):
+    if not isinstance(value, Tensor) and (tensors_only or not isinstance(value, _NUMBERS)):
         refuse_foreign(value)
         raise TypeError(
             f"{name}(): argument 'other' (position {position}) must be Tensor, not "
@@ -73,15 +75,21 @@ def _broadcast(first: Shape, second: Shape) -> Shape:
 
 
 def strides_of_result(operands: Sequence[Any], shape: Shape) -> Shape:
-    """Return the strides that torch gives to an elementwise result."""
-    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
-    layouts = [(tuple(tensor.shape), tensor.stride()) for tensor in tensors]
+    """Return the strides that torch gives to an elementwise result.
+
+    A Python number among the operands counts as a tensor without dimensions.
+    """
+    layouts = [_layout_of(operand) for operand in operands]
     if all(own == shape for own, _ in layouts):
         if all(is_contiguous(own, strides) for own, strides in layouts):
             return contiguous_strides(shape)
         if len({strides for _, strides in layouts}) == 1 and is_dense(*layouts[0]):
             return layouts[0][1]
     return result_strides(shape, [broadcast_strides(*layout, shape) for layout in layouts])
+
+
+def _layout_of(operand: Any) -> tuple[Shape, Shape]:
+    return (tuple(operand.shape), operand.stride()) if isinstance(operand, Tensor) else ((), ())
 
 
 def compute_elements(

@@ -12,6 +12,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     write_in_place,
 )
 from pytest_sm120.stand_ins.torch_stand_in.promotion import can_cast
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
@@ -19,7 +20,7 @@ from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Computed:
     """The result of an operation before it has memory."""
 
@@ -36,7 +37,7 @@ class Computed:
     device: Device | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One row of a table of operations.
 
@@ -64,11 +65,17 @@ def computing(
     method: bool = True,
     in_place: bool = False,
     takes_list: bool = False,
+    refusals: str = "",
 ) -> Operation:
-    """Return the row of an operation whose results always get memory of their own."""
+    """Return the row of an operation whose results always get memory of their own.
+
+    ``refusals`` is the operation whose refused dtypes hold for the first argument.
+    """
 
     def run(call: str, /, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         result = compute(*args, **kwargs)
+        if refusals and args[0].numel():
+            refuse_dtype(refusals, args[0].dtype)
         return materialize(call, result) if out is None else write_out(name, result, out)
 
     return Operation(name, run, function, method, compute if in_place else None, takes_list)

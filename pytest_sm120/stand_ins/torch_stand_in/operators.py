@@ -12,7 +12,7 @@ _BINARY = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
     "mod": "remainder", "pow": "pow", "and": "bitwise_and", "or": "bitwise_or",
     "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
- 
+    "matmul": "matmul",
 }  # fmt: skip
 
 _IN_PLACE = {"sub", "mul", "add", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"}

@@ -41,8 +41,9 @@ class _LegacyKind(type):
     _dtype_name: str
 
     def __instancecheck__(cls, instance: object) -> bool:
-        is_tensor = isinstance(instance, Tensor)
-        return is_tensor and instance.is_cpu and instance.dtype.name == cls._dtype_name
+        if not isinstance(instance, Tensor):
+            return False
+        return instance.is_cpu and instance.dtype.name == cls._dtype_name
 
 
 def _refuse_legacy(cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from math import prod
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
-from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
-from pytest_sm120.stand_ins.torch_stand_in.views import drop_dimension, reorder, slice_dimension
+from pytest_sm120.stand_ins.torch_stand_in.views import (
+    drop_dimension,
+    reorder,
+    slice_dimension,
+    view,
+)
 from pytest_sm120.tensors.layouts import resolve_minus_one
 
 
 def unbind(call: str, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return one view per index of a dimension."""
-    position = wrap_dimension(dim, input.ndim)
     if not input._shape:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    position = wrap_dimension(dim, input.ndim)
     return tuple(drop_dimension(input, position, at) for at in range(input._shape[position]))
 
 
 def split(call: str, input: Tensor, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Return views of equal sizes, the last one smaller, or of the sizes listed."""
+    if isinstance(split_size_or_sections, int) and split_size_or_sections < 0 and input._shape:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size_or_sections}"
+        )
     position = _dimension_to_split(call, input, dim)
     size = input._shape[position]
     if isinstance(split_size_or_sections, (tuple, list)):
@@ -30,12 +37,9 @@ def split(call: str, input: Tensor, split_size_or_sections: Any, dim: int = 0) -
         _refuse_wrong_sections(input, position, sizes)
         return _cut(input, position, sizes)
     step = int(split_size_or_sections)
-    if step < 0:
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
     if step == 0 and size != 0:
         raise RuntimeError(
-            "split_size can only be 0 if dimension size is 0, but got dimension size of "
-            f"{size}"
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
         )
     return _cut(input, position, _equal_sizes(size, step))
 
@@ -77,9 +81,9 @@ def _cut(input: Tensor, position: int, sizes: Any) -> tuple[Tensor, ...]:
 
 def chunk(call: str, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most this many views of equal size."""
-    position = _dimension_to_split(call, input, dim)
-    if chunks <= 0:
+    if input._shape and chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    position = _dimension_to_split(call, input, dim)
     size = input._shape[position]
     step = -(-size // chunks)
     return _cut(input, position, [0] * chunks if step == 0 else _equal_sizes(size, step))
@@ -88,6 +92,8 @@ def chunk(call: str, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, 
 def unflatten(call: str, input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Return the view in which one dimension is split into several."""
     position = wrap_dimension(dim, input.ndim)
+    if not input._shape:
+        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
     wanted = read_sizes("unflatten", (tuple(sizes),))
     size = input._shape[position]
     resolved = resolve_minus_one(wanted, size) if wanted else None
@@ -96,10 +102,7 @@ def unflatten(call: str, input: Tensor, dim: int, sizes: Any) -> Tensor:
             f"unflatten: Provided sizes {list(wanted)} don't multiply up to the size of dim "
             f"{position} ({size}) in the input tensor"
         )
-    steps = [input._strides[position] * prod(resolved[at + 1 :]) for at in range(len(resolved))]
-    shape = (*input._shape[:position], *resolved, *input._shape[position + 1 :])
-    strides = (*input._strides[:position], *steps, *input._strides[position + 1 :])
-    return make_view(input, shape, strides)
+    return view(call, input, (*input._shape[:position], *resolved, *input._shape[position + 1 :]))
 
 
 def unfold(call: str, input: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -113,7 +116,7 @@ def unfold(call: str, input: Tensor, dimension: int, size: int, step: int) -> Te
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
     if not input._shape:
-        raise unknown_operation("Tensor.unfold of a tensor without dimensions")
+        return make_view(input, (size,), (1,))
     shape, strides = list(input._shape), list(input._strides)
     shape[position] = (available - size) // step + 1
     strides[position] *= step
@@ -127,10 +130,10 @@ def transposed(input: Tensor) -> Tensor:
 
 def transposed_matrices(input: Tensor) -> Tensor:
     """Return ``Tensor.mT``: the last two dimensions exchanged."""
-    if input.ndim < 2:
+    if input.ndim == 1:
         raise RuntimeError(
             "tensor.mT is only supported on matrices or batches of matrices. Got "
             f"{input.ndim}-D tensor."
         )
     order = list(range(input.ndim))
-    return reorder(input, [*order[:-2], order[-1], order[-2]])
+    return reorder(input, [*order[:-2], *order[:-3:-1]])

@@ -16,12 +16,13 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
-from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.number_formats import component_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """One elementwise operation."""
 
@@ -31,112 +32,83 @@ class Rule:
     #: ``"keep"``: the operands' common dtype; ``"float"``: that, or the default dtype for integers;
     #: ``"bool"``: bool; ``"compare"`` and ``"logic"``: bool, in place the tensor's own dtype.
     kind: str
-    #: Kinds of dtypes that torch refuses, e.g. ``"bool"`` or ``"float complex"``.
-    refused: str = ""
-    #: The words of the refusal; ``{0}`` stands for the dtype's name.
-    refusal: str = ""
+    #: Whether ``name_`` exists.
     in_place: bool = True
+    #: Whether a Python number is refused as the second operand.
+    tensors_only: bool = False
 
 
-_NOT_IMPLEMENTED = '"{name}" not implemented for \'{{0}}\''
-_NEGATION = (
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
-    "mask, use the `~` or `logical_not()` operator instead."
-)
-_SUBTRACTION = (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-    "`logical_xor()` operator instead."
-)
-
-
-def _bitwise(name: str) -> str:
-    return _NOT_IMPLEMENTED.format(name=name)
+def _rules(kind: str, names: str, **options: bool) -> tuple[Rule, ...]:
+    return tuple(Rule(name, arithmetic.FUNCTIONS[name], kind, **options) for name in names.split())
 
 
 UNARY = (
-    Rule("abs", abs, "keep"),
-    Rule("neg", arithmetic.negative, "keep", "bool", _NEGATION),
-    Rule("sign", arithmetic.sign, "keep"),
-    Rule("floor", arithmetic.floor, "keep"),
-    Rule("ceil", arithmetic.ceil, "keep"),
-    Rule("trunc", arithmetic.trunc, "keep"),
-    Rule("relu", arithmetic.relu, "keep", "bool", "Boolean inputs not supported for relu"),
-    Rule("bitwise_not", arithmetic.invert, "keep", "float complex", _bitwise("bitwise_not_cpu")),
-    Rule("square", arithmetic.square, "keep"),
-    *(
-        Rule(name, arithmetic.FLOAT_FUNCTIONS[name], "float")
-        for name in arithmetic.FLOAT_FUNCTIONS
+    *_rules("keep", "abs neg sign floor ceil trunc relu bitwise_not"),
+    *_rules("integer", "square"),
+    *_rules(
+        "float", "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal sigmoid tanh sin cos erf"
     ),
-    Rule("isnan", arithmetic.isnan, "bool", in_place=False),
-    Rule("isinf", arithmetic.isinf, "bool", in_place=False),
-    Rule("isfinite", arithmetic.isfinite, "bool", in_place=False),
-    Rule("logical_not", arithmetic.logical_not, "logic"),
+    *_rules("bool", "isnan isinf isfinite", in_place=False),
+    *_rules("logic", "logical_not"),
 )
 
 BINARY = (
-    Rule("mul", arithmetic.mul, "keep"),
-    Rule("maximum", arithmetic.maximum, "keep", in_place=False),
-    Rule("minimum", arithmetic.minimum, "keep", in_place=False),
-    Rule("fmax", arithmetic.fmax, "keep", in_place=False),
-    Rule("fmin", arithmetic.fmin, "keep", in_place=False),
-    Rule("remainder", arithmetic.remainder, "keep"),
-    Rule("fmod", arithmetic.fmod, "keep"),
-    Rule("floor_divide", arithmetic.floor_divide, "keep"),
-    Rule("pow", arithmetic.power, "keep"),
-    Rule("bitwise_and", arithmetic.and_, "keep", "float complex", _bitwise("bitwise_and_cpu")),
-    Rule("bitwise_or", arithmetic.or_, "keep", "float complex", _bitwise("bitwise_or_cpu")),
-    Rule("bitwise_xor", arithmetic.xor, "keep", "float complex", _bitwise("bitwise_xor_cpu")),
-    Rule(
-        "bitwise_left_shift", arithmetic.left_shift, "keep", "bool float complex",
-        _bitwise("lshift_cpu"),
-    ),
-    Rule(
-        "bitwise_right_shift", arithmetic.right_shift, "keep", "bool float complex",
-        _bitwise("rshift_cpu"),
-    ),
-    Rule("atan2", arithmetic.atan2, "float"),
-    Rule("logaddexp", arithmetic.logaddexp, "keep", "bool uint int", _bitwise("logaddexp_cpu"), in_place=False),
-    Rule("eq", arithmetic.eq, "compare"),
-    Rule("ne", arithmetic.ne, "compare"),
-    Rule("lt", arithmetic.lt, "compare"),
-    Rule("le", arithmetic.le, "compare"),
-    Rule("gt", arithmetic.gt, "compare"),
-    Rule("ge", arithmetic.ge, "compare"),
-    Rule("logical_and", arithmetic.logical_and, "logic"),
-    Rule("logical_or", arithmetic.logical_or, "logic"),
-    Rule("logical_xor", arithmetic.logical_xor, "logic"),
-)  # fmt: skip
-
-SCALED = (
-    Rule("add", arithmetic.add, "keep"),
-    Rule("sub", arithmetic.sub, "keep", "bool", _SUBTRACTION),
+    *_rules("keep", "mul remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor"),
+    *_rules("keep", "bitwise_left_shift bitwise_right_shift"),
+    *_rules("keep", "maximum minimum fmax fmin logaddexp", in_place=False, tensors_only=True),
+    *_rules("float", "atan2", tensors_only=True),
+    *_rules("compare", "eq ne lt le gt ge"),
+    *_rules("logic", "logical_and logical_or logical_xor", tensors_only=True),
 )
+
+SCALED = _rules("keep", "add sub")
 
 
 def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
     """Return the result of an elementwise operation."""
     for position, operand in enumerate(operands, 1):
-        check_operand(rule.name, operand, position)
+        check_operand(rule.name, operand, position, rule.tensors_only)
     source, device = common_device(operands)
     shape = common_shape(operands)
     common = result_type(operands, source._execution.default_dtype)
-    _refuse(rule, common)
+    _refuse(rule, operands, common)
     dtype, compute_dtype = _dtypes(rule, common, source._execution.default_dtype)
     known = None
     if rule.function is not None:
         known = compute_elements(rule.function, operands, shape, compute_dtype, dtype)
-    strides = strides_of_result(operands, shape)
+    # The exponent of a power is no operand of its kernel when it is a number.
+    read = operands[:1] if rule.name == "pow" and _is_number(operands[1]) else operands
+    strides = strides_of_result(read, shape)
     return Computed(source, shape, dtype, known, strides, device=device)
 
 
-def _refuse(rule: Rule, common: DType) -> None:
-    name = scalar_type_name(common)
-    if common.kind in rule.refused.split():
-        words = rule.refusal.format(name)
-        error = NotImplementedError if "not implemented" in words else RuntimeError
-        raise TypeError(words) if words.startswith("Boolean") else error(words)
-    if common.name.startswith(("float8", "float4")) and rule.kind in ("keep", "float"):
-        raise NotImplementedError(f"\"{rule.name}_cpu\" not implemented for '{name}'")
+def _refuse(rule: Rule, operands: tuple[Any, ...], common: DType) -> None:
+    bools = [isinstance(value, bool) or _is_bool_tensor(value) for value in operands]
+    if rule.name == "sub" and any(bools) and not all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    if rule.name == "pow" and not isinstance(operands[1], Tensor):
+        refuse_dtype("pow_scalar", common)
+    else:
+        refuse_dtype(rule.name, common)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, Tensor)
+
+
+def _is_bool_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype.kind == "bool"
+
+
+def power(input: Any, exponent: Any) -> Computed:
+    """Return the power; RuntimeError for a negative whole exponent of integers."""
+    whole = isinstance(input, Tensor) and input.dtype.kind in ("int", "uint")
+    if whole and isinstance(exponent, int) and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return apply_rule(Rule("pow", arithmetic.FUNCTIONS["pow"], "keep"), (input, exponent))
 
 
 def _dtypes(rule: Rule, common: DType, default: DType) -> tuple[DType, DType | None]:
@@ -144,6 +116,10 @@ def _dtypes(rule: Rule, common: DType, default: DType) -> tuple[DType, DType | N
         return DTYPES["bool"], None
     if rule.kind == "compare":
         return DTYPES["bool"], common
+    if rule.name == "abs" and common.kind == "complex":
+        return component_of(common), common
+    if rule.kind == "integer" and common.kind == "bool":
+        return DTYPES["int64"], DTYPES["int64"]
     if rule.kind == "float" and common.kind in ("bool", "int", "uint"):
         return default, default
     return common, common
@@ -167,7 +143,7 @@ def _binary(rule: Rule) -> Operation:
 
 def _scaled(rule: Rule) -> Operation:
     def compute(input: Any, other: Any, *, alpha: Any = 1) -> Computed:
-        scaled = Rule(rule.name, None, rule.kind, rule.refused, rule.refusal)
+        scaled = Rule(rule.name, None, rule.kind)
         return apply_rule(rule if alpha == 1 else scaled, (input, other))
 
     compute.__name__ = compute.__qualname__ = rule.name
@@ -205,6 +181,7 @@ _ROWS = (
     *(_unary(rule) for rule in UNARY),
     *(_binary(rule) for rule in BINARY),
     *(_scaled(rule) for rule in SCALED),
+    computing("pow", power, in_place=True),
     computing("div", div, in_place=True),
     computing("divide", div, in_place=True),
     computing("true_divide", div, in_place=True),

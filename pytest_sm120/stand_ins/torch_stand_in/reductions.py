@@ -13,6 +13,7 @@ from pytest_sm120.stand_ins.torch_stand_in import arithmetic
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, convert_known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import BINARY, apply_rule
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
@@ -28,7 +29,7 @@ class Extremes(NamedTuple):
     indices: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reduction:
     """One operation that leaves one element of each line along the reduced dimensions."""
 
@@ -101,12 +102,20 @@ def _dtypes(rule: Reduction, input: Tensor, dtype: DType | None) -> tuple[DType,
     return dtype or own, dtype or own
 
 
+def reduced_dimensions(dim: Any, rank: int) -> tuple[int, ...]:
+    """Return the dimensions to reduce; a tensor without dimensions has none, whatever is named."""
+    dimensions = wrap_dimensions(dim, rank)
+    return dimensions if rank else ()
+
+
 def reduce(
     rule: Reduction, input: Tensor, dim: Any, keepdim: bool, dtype: DType | None
 ) -> Computed:
     """Return the result of a reduction over the dimensions; None means all of them."""
-    dimensions = wrap_dimensions(dim, input.ndim)
+    dimensions = reduced_dimensions(dim, input.ndim)
     compute, result = _dtypes(rule, input, dtype)
+    if input.numel():
+        refuse_dtype(rule.name, compute)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
     known = _combine_lines(rule, input, dimensions, compute, result)
     return Computed(input, shape, result, known)
@@ -172,11 +181,9 @@ def _reduction_of_extreme(name: str) -> Callable[..., Computed]:
     return extreme
 
 
-def _refuse_empty_lines(
-    name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool
-) -> None:
+def _refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool) -> None:
     if unnamed:
-        raise IndexError(
+        raise RuntimeError(
             f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
@@ -220,7 +227,9 @@ def position_of_extreme(name: str, input: Tensor, dim: Any, keepdim: bool) -> Co
         wanted = EXTREMES[name](line)
         return next(at for at, value in enumerate(line) if value == wanted or wanted != wanted)
 
-    dimensions = wrap_dimensions(dim, input.ndim)
+    dimensions = reduced_dimensions(dim, input.ndim)
+    if input.numel():
+        refuse_dtype(f"arg{name}", input.dtype)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
     lines = lines_of(input, dimensions, input.dtype)
     followed = lines is not None and not any(map(_has_nan, lines))
@@ -265,6 +274,8 @@ def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Comput
     def running(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
         axis = wrap_dimension(dim, input.ndim)
         compute, result = _dtypes(SUM, input, dtype)
+        if input.numel():
+            refuse_dtype(name, compute)
         lines = lines_of(input, [axis] if input.ndim else [], compute)
         known = None if lines is None else _unlined(input, axis, [
             list(accumulate(line, step)) for line in lines

@@ -26,7 +26,7 @@ class Size(tuple[int, ...]):
         found = tuple.__getitem__(self, key)
         return Size(found) if isinstance(found, tuple) else found
 
-    def __add__(self, other: tuple[Any, ...]) -> Size:  # type: ignore[override]  # as torch's
+    def __add__(self, other: tuple[Any, ...]) -> Size:
         """Return both one after the other."""
         return Size(tuple.__add__(self, other))
 

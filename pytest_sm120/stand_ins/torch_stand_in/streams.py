@@ -40,9 +40,9 @@ class Stream:
         return self.stream_id
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Stream)
-            and (self.stream_id, self.device) == (other.stream_id, other.device)
+        return isinstance(other, Stream) and (self.stream_id, self.device) == (
+            other.stream_id,
+            other.device,
         )
 
     def __hash__(self) -> int:
@@ -125,7 +125,9 @@ def graph_class(execution: Execution) -> type[CUDAGraph]:
     return type("CUDAGraph", (CUDAGraph,), {"_execution": execution})
 
 
-def graph(execution: Execution, cuda_graph: Any, pool: Any = None, stream: Any = None, **kwargs: Any) -> Any:
+def graph(
+    execution: Execution, cuda_graph: Any, pool: Any = None, stream: Any = None, **kwargs: Any
+) -> Any:
     """Return what ``torch.cuda.graph`` does: a block that is captured."""
     return Switch(execution, capturing=True)
 

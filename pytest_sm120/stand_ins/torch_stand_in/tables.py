@@ -8,6 +8,7 @@ from pytest_sm120.stand_ins.torch_stand_in.matrices import MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
 from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
+from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
 
 _FUNCTION_AND_METHOD = (
     views.as_strided,
@@ -76,4 +77,5 @@ OPERATIONS = (
     *JOINING,
     *MATRICES,
     *REDUCTIONS,
+    *SELECTION,
 )

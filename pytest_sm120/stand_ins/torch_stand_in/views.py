@@ -133,6 +133,8 @@ def _refuse_outside(input: Tensor, sizes: Shape, strides: Shape, offset: int) ->
 
 def permute(call: str, input: Tensor, *dims: Any) -> Tensor:
     """Return the view with its dimensions in another order."""
+    if not dims:
+        raise TypeError('permute() missing 1 required positional arguments: "dims"')
     order = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     if len(order) != input.ndim:
         raise RuntimeError(
@@ -217,6 +219,8 @@ def wrap_dimensions_given(dim: Any, rank: int) -> tuple[int, ...]:
 
 def expand(call: str, input: Tensor, *sizes: Any) -> Tensor:
     """Return the view in which dimensions of size 1 are repeated without memory."""
+    if not sizes:
+        raise TypeError('expand() missing 1 required positional arguments: "size"')
     wanted = read_sizes("expand", sizes)
     missing = len(wanted) - input.ndim
     if missing < 0:
@@ -234,7 +238,9 @@ def expand(call: str, input: Tensor, *sizes: Any) -> Tensor:
         0 if old == 1 and new != 1 else stride
         for old, new, stride in zip(input._shape, shape[missing:], input._strides, strict=True)
     ]
-    # torch gives a new leading dimension the stride a contiguous one would have when its size is 1.
+    if not input._shape:
+        return make_view(input, shape, strides)
+    # A new leading dimension of size 1 gets the stride that a contiguous one would have.
     for position in reversed(range(missing)):
         if shape[position] == 1:
             inner = position + 1
@@ -256,8 +262,8 @@ def _expanded_size(input: Tensor, wanted: Shape, position: int, own: int) -> int
         return existing
     if existing not in (1, size):
         raise RuntimeError(
-            f"The expanded size of the tensor ({size}) must match the existing size ({existing}) at "
-            f"non-singleton dimension {position}.  Target sizes: {list(wanted)}.  Tensor sizes: "
+            f"The expanded size of the tensor ({size}) must match the existing size ({existing}) "
+            f"at non-singleton dimension {position}.  Target sizes: {list(wanted)}.  Tensor sizes: "
             f"{list(input._shape)}"
         )
     return size
@@ -290,9 +296,7 @@ def narrow(call: str, input: Tensor, dim: int, start: Any, length: int) -> Tenso
         )
     first = first + size if first < 0 else first
     if first + length > size:
-        raise RuntimeError(
-            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
-        )
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return slice_dimension(input, position, first, first + length, 1)
 
 

@@ -49,9 +49,7 @@ def write_number(input: Tensor, op: str, value: Any) -> None:
             "but expected one of:\n * (Tensor value)\n * (Number value)\n"
         )
     if isinstance(value, complex) and input.dtype.kind != "complex":
-        raise RuntimeError(
-            "value cannot be converted to type without overflow"
-        )
+        raise RuntimeError("value cannot be converted to type without overflow")
     write_in_place(input, op, Uniform(value, input.dtype), value)
 
 
@@ -63,6 +61,9 @@ def one_value(value: Tensor) -> Uniform:
 
 def copy_(call: str, input: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Copy another tensor's elements, broadcast and converted, and return the tensor."""
+    if isinstance(other, (bool, int, float, complex)):
+        write_number(input, "copy_", other)
+        return input
     if not isinstance(other, Tensor):
         refuse_foreign(other)
         raise TypeError(

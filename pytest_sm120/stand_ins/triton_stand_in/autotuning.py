@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pytest_sm120.recorder.places import find_place
+
 
 class Config:
     """One choice of an autotuned kernel, as ``triton.Config``."""
@@ -41,6 +43,12 @@ class Config:
 class _Wrapping:
     """A kernel with something around it; whatever is not asked here is asked of the kernel."""
 
+    #: Tells ghosts that decorate it to hand it back.
+    __sm120_kernel__ = True
+
+    #: Returns the keyword arguments that the wrapper adds to a launch.
+    added_to: Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]
+
     def __init__(self, kernel: Any) -> None:
         self.fn = kernel
 
@@ -56,11 +64,11 @@ class _Wrapping:
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> None:
         """Record the launch with what this wrapper adds to it."""
         added = self.added_to(args, kwargs)
-        self.fn.run(*args, grid=grid, warmup=warmup, **{**added, **kwargs})
+        self.fn.run(*args, grid=grid, warmup=warmup, **{**kwargs, **added})
 
-    def added_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the keyword arguments that the wrapper adds to a launch."""
-        raise NotImplementedError
+    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> None:
+        """Check the arguments as a launch does, without one."""
+        self.run(*args, grid=grid, warmup=True, **kwargs)
 
     def named_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the launch's arguments by name, as the functions a user writes expect them."""
@@ -68,18 +76,50 @@ class _Wrapping:
 
 
 class Autotuned(_Wrapping):
-    """An autotuned kernel. Nothing is timed: every launch uses the first of its configs."""
+    """An autotuned kernel. Nothing is timed: each launch uses the first config that is left.
 
-    def __init__(self, kernel: Any, configs: Iterable[Config]) -> None:
+    ``prune`` is the ``early_config_prune`` of ``prune_configs_by``, which drops configs.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        configs: Iterable[Config],
+        prune: Callable[..., Iterable[Config]] | None = None,
+    ) -> None:
         super().__init__(kernel)
         self.configs = list(configs) or [Config({})]
+        self._prune = prune
 
     def added_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the first config's values, after its hook has run as before a real launch."""
-        config = self.configs[0]
+        """Return the chosen config's values, after its hook has run as before a real launch.
+
+        Raises ValueError when the launch sets one of them, too, as Triton does.
+        """
+        named = self.named_arguments(args, kwargs)
+        config = self._choose(named, kwargs)
+        added = config.all_kwargs()
+        twice = ", ".join(name for name in added if name in kwargs)
+        if twice:
+            raise ValueError(
+                f"{find_place().site}: the launch of {self.name} sets {twice}, and so do its "
+                "autotune configs. Leave to the configs what is tuned."
+            )
         if config.pre_hook is not None:
-            config.pre_hook({**self.named_arguments(args, kwargs), **config.all_kwargs()})
-        return config.all_kwargs()
+            config.pre_hook({**named, **added})
+        return added
+
+    def _choose(self, named: dict[str, Any], kwargs: dict[str, Any]) -> Config:
+        # Triton prunes only where there is a choice.
+        if self._prune is None or len(self.configs) == 1:
+            return self.configs[0]
+        left = list(self._prune(self.configs, named, **kwargs))
+        if not left:
+            raise ValueError(
+                f"{find_place().site}: prune_configs_by of {self.name} dropped every config. "
+                "At least one must be left."
+            )
+        return left[0]
 
 
 class Heuristics(_Wrapping):

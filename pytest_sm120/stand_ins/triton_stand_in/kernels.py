@@ -8,9 +8,10 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_sm120.arch import Arch
 from pytest_sm120.recorder.places import find_place
-from pytest_sm120.recorder.records import Launch, Opaque
 from pytest_sm120.recorder.recording import plain_arguments
+from pytest_sm120.recorder.records import Launch, Opaque
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.triton_stand_in.language import plain_constant
 from pytest_sm120.stand_ins.triton_stand_in.written_arguments import find_written_arguments
@@ -33,6 +34,9 @@ Grid = Any
 
 class Kernel:
     """What ``triton.jit`` makes of a function: ``kernel[grid](...)`` is recorded as a Launch."""
+
+    #: Tells ghosts that decorate it to hand it back.
+    __sm120_kernel__ = True
 
     def __init__(self, execution: Execution, fn: Callable[..., Any]) -> None:
         self.execution = execution
@@ -64,6 +68,7 @@ class Kernel:
         return functools.partial(self.run, grid=grid, warmup=False)
 
     def __call__(self, *args: object, **kwargs: object) -> None:
+        """Refuse: only another kernel can call a kernel."""
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
 
     def run(self, *args: object, grid: Grid, warmup: bool = False, **kwargs: object) -> None:
@@ -76,7 +81,13 @@ class Kernel:
         named = {name: value for name, value in kwargs.items() if name not in options}
         bound = self.bind(args, named)
         if not warmup:
-            self._record(resolve_grid(grid, bound, self.name), bound, options)
+            sizes = resolve_grid(grid, bound, self.name)
+            _refuse_larger_grid(sizes, self.execution.arch, self.name)
+            self._record(sizes, bound, options)
+
+    def warmup(self, *args: object, grid: Grid, **kwargs: object) -> None:
+        """Check the arguments as a launch does; nothing is launched, so nothing is recorded."""
+        self.run(*args, grid=grid, warmup=True, **kwargs)
 
     def bind(self, args: tuple[object, ...], named: dict[str, object]) -> dict[str, Any]:
         """Return every parameter by name, defaults included, with constexprs unwrapped.
@@ -86,11 +97,14 @@ class Kernel:
         """
         unknown = [name for name in named if name not in self.signature.parameters]
         if unknown:
-            raise KeyError(f"Keyword argument {unknown[0]} was specified but unrecognised")
+            raise KeyError(
+                f"{find_place().site}: {self.name}() has neither a parameter nor a launch option "
+                f"called {unknown[0]}"
+            )
         try:
             bound = self.signature.bind(*args, **named)
         except TypeError as error:
-            raise TypeError(f"{self.name}() {error}") from None
+            raise TypeError(f"{find_place().site}: {self.name}() {error}") from None
         bound.apply_defaults()
         return {name: plain_constant(value) for name, value in bound.arguments.items()}
 
@@ -112,10 +126,14 @@ class Kernel:
             for name in self.written_arguments & tensors.keys():
                 tensors[name].__sm120_forget__()
 
-    @functools.cached_property
+    @property
     def written_arguments(self) -> frozenset[str]:
         """The parameters that the kernel may write through, judged on its text."""
-        return find_written_arguments(self.fn)
+        known = self.execution.written_arguments
+        code = inspect.unwrap(self.fn).__code__
+        if code not in known:
+            known[code] = find_written_arguments(self.fn, self.execution.definition_of(code))
+        return known[code]
 
 
 def resolve_grid(grid: Grid, bound: Mapping[str, Any], kernel: str) -> tuple[int, ...]:
@@ -135,3 +153,12 @@ def resolve_grid(grid: Grid, bound: Mapping[str, Any], kernel: str) -> tuple[int
             "three whole numbers, none negative. Pass a tuple such as (blocks,)."
         )
     return numbers
+
+
+def _refuse_larger_grid(grid: tuple[int, ...], arch: Arch, kernel: str) -> None:
+    if any(size > limit for size, limit in zip(grid, arch.max_grid, strict=False)):
+        raise ValueError(
+            f"{find_place().site}: {kernel} is launched with the grid {grid!r}. The largest grid "
+            f"of {arch.name} is {arch.max_grid!r}; the card refuses the launch. Put the long "
+            "dimension first, or give each program more to do."
+        )

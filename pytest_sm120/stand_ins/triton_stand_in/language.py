@@ -11,7 +11,7 @@ class constexpr:  # noqa: N801  # the name under which code under test knows it
     """A compile-time constant: a value in a wrapper that goes along with arithmetic."""
 
     def __init__(self, value: Any) -> None:
-        self.value = value.value if isinstance(value, constexpr) else value
+        self.value: Any = value.value if isinstance(value, constexpr) else value
 
     def __repr__(self) -> str:
         return f"constexpr[{self.value!r}]"
@@ -35,6 +35,7 @@ class constexpr:  # noqa: N801  # the name under which code under test knows it
         return hash(self.value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call what is inside."""
         return self.value(*args, **kwargs)
 
 

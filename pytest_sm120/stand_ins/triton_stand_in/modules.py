@@ -48,7 +48,7 @@ def build_triton(execution: Execution, make_ghost: MakeGhost) -> dict[str, Modul
         JITFunction=Kernel,
         jit=_decorator(functools.partial(Kernel, execution)),
         autotune=_autotune,
-        heuristics=lambda values: functools.partial(_swapped, Heuristics, values),
+        heuristics=_heuristics,
     )
     language.__dict__.update({name: dtype(name) for name in DTYPE_NAMES})
     language.__dict__.update(dtype=dtype, constexpr=constexpr, cdiv=cdiv)
@@ -74,12 +74,15 @@ def _decorator(make: Callable[[Any], Any]) -> Callable[..., Any]:
     return decorate
 
 
-def _autotune(configs: Any, key: object = None, **options: object) -> Callable[[Any], Autotuned]:
-    return functools.partial(_swapped, Autotuned, configs)
+def _autotune(
+    configs: Any, key: Any = None, prune_configs_by: Any = None, **options: Any
+) -> Callable[[Any], Autotuned]:
+    prune = (prune_configs_by or {}).get("early_config_prune")
+    return lambda kernel: Autotuned(kernel, configs, prune)
 
 
-def _swapped(make: Callable[[Any, Any], Any], given: Any, kernel: Any) -> Any:
-    return make(kernel, given)
+def _heuristics(values: Any) -> Callable[[Any], Heuristics]:
+    return lambda kernel: Heuristics(kernel, values)
 
 
 def _has_name(module: str, name: str) -> bool:

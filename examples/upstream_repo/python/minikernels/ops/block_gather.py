@@ -4,8 +4,9 @@ import torch
 import triton
 import triton.language as tl
 
-from ..runtime.context import get_resources
 from minikernels.platform import is_hip
+
+from ..runtime.context import get_resources
 
 _is_hip = is_hip()
 BLOCK_BYTES = 2048

@@ -1,0 +1,196 @@
+"""Checks a contract: drives the calls, judges every clause, reports all that is broken at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from pytest_sm120.contracts.any_order import (
+    Deviation,
+    refuse_without_hypothesis,
+    search_any_order,
+)
+from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES
+from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
+from pytest_sm120.contracts.report import report_of
+from pytest_sm120.contracts.results import ClauseResult, ContractResult, result_of
+from pytest_sm120.contracts.scratch import Scratch, describe
+from pytest_sm120.contracts.seen import Seen, look_at
+from pytest_sm120.contracts.steps import (
+    DEFAULT_DEVICES,
+    DEFAULT_SIZES,
+    Bench,
+    Drive,
+    Driven,
+    PlannedStep,
+    drive_steps,
+    plan_steps,
+    refuse_held_buffer,
+    refuse_one_key_for_all,
+    why_left_out,
+)
+from pytest_sm120.errors import ContractBroken, HazardWarning, UsageError
+from pytest_sm120.recorder.places import find_place
+
+
+def check(
+    contract: Scratch,
+    drive: Drive,
+    *,
+    bench: Bench,
+    sizes: Sequence[int] | None = None,
+    devices: Sequence[str] | None = None,
+    thorough: bool = False,
+    versions: Sequence[str] = (),
+) -> ContractResult:
+    """Drive the code under test and judge every clause of the contract.
+
+    ``drive(size, device)`` calls it once. It is called with the first size, the same, a smaller
+    and a larger one, on a second device, and once more on the first, under capture. Shorter
+    ``sizes`` and ``devices`` leave calls out; what cannot be judged then is a skipped clause.
+    ``thorough`` also tries random orders of calls, with hypothesis. ``versions`` are pins such as
+    ``"flashinfer-python==0.6.18"``. Afterwards the holders hold what they held before.
+
+    Raises ContractBroken with all that is broken, and UsageError when nothing could be judged.
+    """
+    __tracebackhide__ = True
+    plans = plan_steps(
+        DEFAULT_SIZES if sizes is None else sizes, DEFAULT_DEVICES if devices is None else devices
+    )
+    _refuse_what_cannot_be_judged(contract, plans, bench, thorough)
+    check_pins(versions)
+    driven, seen = _drive_and_look(contract, plans, drive, bench)
+    clauses = _judge_clauses(seen)
+    deviation = None
+    if thorough and driven.error is None:
+        last, deviation = _judge_any_order(clauses, contract, plans, drive, bench)
+        clauses.append(last)
+    result = _result(contract, seen, clauses, _judge_hazard(contract, clauses, versions))
+    _conclude(contract, result, driven, deviation)
+    return result
+
+
+def _refuse_what_cannot_be_judged(
+    contract: Scratch, plans: Sequence[PlannedStep], bench: Bench, thorough: bool
+) -> None:
+    for plan in plans:
+        contract.shape_at(plan.size)
+    refuse_one_key_for_all(contract, plans)
+    refuse_held_buffer(contract, plans, bench)
+    if thorough:
+        refuse_without_hypothesis()
+
+
+def _drive_and_look(
+    contract: Scratch, plans: Sequence[PlannedStep], drive: Drive, bench: Bench
+) -> tuple[Driven, Seen]:
+    __tracebackhide__ = True
+    restore = bench.save_state()
+    try:
+        driven = drive_steps(plans, drive, bench)
+        seen = look_at(contract, driven, bench.recording, why_left_out(plans, driven))
+    finally:
+        restore()
+    _refuse_no_allocation(contract, driven)
+    return driven, seen
+
+
+def _refuse_no_allocation(contract: Scratch, driven: Driven) -> None:
+    first = driven.steps[0] if driven.steps else None
+    if first is None or any(made.bytes for made in first.step.allocations()):
+        return
+    raise UsageError(
+        f"drive allocated nothing in {first.plan}, so there is no buffer to hold to the contract"
+        f" for {contract.title}.",
+        limit="The first call must be the one that allocates; tensors made with sm120.tensor are"
+        " inputs and do not count.",
+        remedy="Let drive call the function that allocates, in the module that sm120.load returned,"
+        " with nothing cached from an earlier call.",
+    )
+
+
+def _judge_clauses(seen: Seen) -> list[ClauseResult]:
+    if not seen.steps:
+        reason = seen.why_missing("first")
+        return [result_of(clause.name, reason, clause.is_hazard) for clause in CLAUSES]
+    return [result_of(clause.name, clause.judge(seen), clause.is_hazard) for clause in CLAUSES]
+
+
+def _judge_any_order(
+    clauses: Sequence[ClauseResult],
+    contract: Scratch,
+    plans: Sequence[PlannedStep],
+    drive: Drive,
+    bench: Bench,
+) -> tuple[ClauseResult, Deviation | None]:
+    __tracebackhide__ = True
+    if any(clause.outcome == "broken" for clause in clauses):
+        return result_of(ANY_ORDER, "the planned calls break the contract already"), None
+    sizes = [plan.size for plan in plans]
+    devices = dict.fromkeys(plan.device for plan in plans)
+    deviation = search_any_order(contract, drive, bench, sizes, list(devices))
+    return result_of(ANY_ORDER, deviation.finding if deviation else None), deviation
+
+
+def _judge_hazard(
+    contract: Scratch, clauses: Sequence[ClauseResult], versions: Sequence[str]
+) -> Hazard | None:
+    """Return what the consumer's version makes of what is broken; None when nothing is."""
+    broken = any(clause.outcome == "broken" for clause in clauses)
+    return judge_hazard(contract.consumer, versions) if contract.consumer and broken else None
+
+
+def _result(
+    contract: Scratch, seen: Seen, clauses: Sequence[ClauseResult], hazard: Hazard | None
+) -> ContractResult:
+    first = seen.first
+    costs = first is not None and (contract.init != "empty" or contract.cleared_each_call)
+    return ContractResult(
+        contract.title,
+        tuple(clauses),
+        first.bytes if first is not None and costs else 0,
+        seen.steps[0].plan.size if seen.steps else 0,
+        "call" if contract.cleared_each_call else "(re)allocation",
+        hazard,
+    )
+
+
+def _conclude(
+    contract: Scratch, result: ContractResult, driven: Driven, deviation: Deviation | None
+) -> None:
+    """Raise or warn about what is broken; return when nothing is."""
+    __tracebackhide__ = True
+    failing = _without_softened(contract, result)
+    ending = _explain_ending(driven)
+    if failing.findings or driven.error:
+        cause = deviation.__cause__ if deviation else driven.error
+        raise ContractBroken(report_of(failing, ending), failing) from cause
+
+
+def _without_softened(contract: Scratch, result: ContractResult) -> ContractResult:
+    """Warn about the latent hazards that the contract softens; return the result without them."""
+    latent = result.hazard is not None and result.hazard.state == "latent"
+    if not (latent and contract.latent == "warn"):
+        return result
+    softened = _without(result, hazards=False)
+    if softened.findings:
+        place = find_place()
+        warnings.warn_explicit(report_of(softened), HazardWarning, place.path, place.line)
+    return _without(result, hazards=True)
+
+
+def _without(result: ContractResult, *, hazards: bool) -> ContractResult:
+    """Leave out what is broken among the hazards, or else among the other clauses."""
+    kept = [
+        each for each in result.clauses if each.finding is None or each.is_hazard is not hazards
+    ]
+    return result._replace(clauses=tuple(kept))
+
+
+def _explain_ending(driven: Driven) -> str:
+    if driven.failed is None or driven.error is None:
+        return ""
+    return (
+        f"In {driven.failed} drive raised {describe(driven.error)}. That call and those after it"
+        f" were not judged."
+    )

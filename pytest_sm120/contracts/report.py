@@ -1,0 +1,33 @@
+"""The text of a broken contract, for a maintainer in a hurry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_sm120.contracts.results import ClauseResult, ContractResult
+
+
+def report_of(result: ContractResult, ending: str = "") -> str:
+    """Return the headline, each finding in a paragraph of its own, the hazard and the cost.
+
+    ``ending`` is what cut the check short, or an empty text.
+    """
+    broken = [clause for clause in result.clauses if clause.outcome == "broken"]
+    unfinished = f"The contract for {result.title} could not be judged to the end."
+    headline = result.headline if broken else unfinished
+    paragraphs = [headline, ending, *_numbered(broken)]
+    if any(clause.is_hazard for clause in broken):
+        paragraphs.append("\n".join([*_hazard_line(result), *result.cost_lines]))
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _numbered(broken: Sequence[ClauseResult]) -> list[str]:
+    return [
+        f"{number}. {clause.name}: {clause.finding.message}"
+        for number, clause in enumerate(broken, start=1)
+        if clause.finding is not None
+    ]
+
+
+def _hazard_line(result: ContractResult) -> list[str]:
+    return [f"Hazard: {result.hazard.explanation}"] if result.hazard else []

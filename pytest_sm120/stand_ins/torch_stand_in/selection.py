@@ -1,0 +1,257 @@
+"""Operations that pick, order or move elements along one dimension."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
+from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
+from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
+from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of, unlined
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.values import read_values, refuse_foreign
+from pytest_sm120.tensors.dtypes import DTYPES
+from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
+
+
+def _check_index(name: str, index: Any, dtypes: Sequence[str]) -> Tensor:
+    if not isinstance(index, Tensor):
+        refuse_foreign(index)
+        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    if index.dtype.name not in dtypes:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    return index
+
+
+def _with_size(tensor: Tensor, axis: int, size: int) -> list[int]:
+    shape = list(tensor.shape)
+    if shape:
+        shape[axis] = size
+    return shape
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
+    """Return the chosen indices of a dimension."""
+    axis = wrap_dimension(dim, input.ndim)
+    chosen = _check_index("index_select", index, ("int32", "int64"))
+    if chosen.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    common_device((input, chosen))
+    if not input.ndim and chosen.numel() != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {chosen.numel()} value(s)"
+        )
+    shape = _with_size(input, axis, chosen.numel())
+    order = known_values(chosen)
+    if order is None:
+        return Computed(input, shape, input.dtype, _uniform(input))
+    positions = [int(value.real) for value in read_values(chosen, "torch.index_select")]
+    size = input.shape[axis] if input.ndim else 1
+    if positions and size == 0 and input.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    if any(not 0 <= position < size for position in positions):
+        raise IndexError("index out of range in self")
+    return Computed(input, shape, input.dtype, _reordered(input, axis, positions))
+
+
+def _uniform(input: Tensor) -> Known:
+    known = known_values(input)
+    return known if isinstance(known, Uniform) else None
+
+
+def _reordered(input: Tensor, axis: int, positions: Sequence[int]) -> Known:
+    """Return the known elements with these indices of one dimension, in this order."""
+    known = known_values(input)
+    if known is None or isinstance(known, Uniform):
+        return known
+    size = input.shape[axis] if input.ndim else 1
+    inner, outer = prod(input.shape[axis + 1 :]), prod(input.shape[:axis])
+    return [
+        known[(row * size + position) * inner + column]
+        for row in range(outer)
+        for position in positions
+        for column in range(inner)
+    ]
+
+
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Computed:
+    """Return, for each index, the element at that index of the dimension; values not followed."""
+    axis = wrap_dimension(dim, input.ndim)
+    chosen = _check_index("gather", index, ("int32", "int64"))
+    common_device((input, chosen))
+    if max(chosen.ndim, 1) != max(input.ndim, 1) and chosen.numel():
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    if chosen.numel() and not input.numel():
+        raise RuntimeError(f"index 0 is out of bounds for dimension {axis} with size 0")
+    for at, (size, limit) in enumerate(zip(chosen.shape, input.shape, strict=False)):
+        if chosen.numel() and at != axis and size > limit:
+            raise RuntimeError(
+                f"Size does not match at dimension {at} expected index {list(chosen.shape)} to be "
+                f"no larger than self {list(input.shape)} apart from dimension {axis}"
+            )
+    return Computed(input, chosen.shape, input.dtype, _uniform(input))
+
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Extremes:
+    """Return the elements of each line in order, and where they were."""
+    axis = wrap_dimension(dim, input.ndim)
+    if input.dtype.kind == "complex":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    if input.ndim:
+        refuse_dtype("sort", input.dtype)
+    lines = lines_of(input, [axis] if input.ndim else [], input.dtype)
+    values: Known = None
+    places: Known = None
+    if lines is not None:
+        orders = [_order(line, descending) for line in lines]
+        places = unlined(input, axis, orders)
+        values = unlined(input, axis, [
+            [line[at] for at in order] for line, order in zip(lines, orders, strict=True)
+        ])  # fmt: skip
+    strides = preserved_strides(tuple(input.shape), input.stride())
+    return Extremes(
+        Computed(input, input.shape, input.dtype, values, strides),
+        Computed(input, input.shape, DTYPES["int64"], places, strides, differentiable=False),
+    )
+
+
+def _order(line: Sequence[Any], descending: bool) -> list[int]:
+    # NaN counts as larger than any number.
+    def key(at: int) -> tuple[bool, Any]:
+        value = line[at]
+        return (True, 0) if value != value else (False, value)
+
+    return sorted(range(len(line)), key=key, reverse=descending)
+
+
+def argsort(
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False
+) -> Computed:
+    """Return where the elements of each line come from in order."""
+    positions: Computed = sort(input, dim, descending, stable).indices
+    return positions
+
+
+def topk(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Extremes:
+    """Return the k largest or smallest elements of each line, and where they were."""
+    axis = wrap_dimension(dim, input.ndim)
+    size = input.shape[axis] if input.ndim else 1
+    count = int(k)
+    if not 0 <= count <= size:
+        raise RuntimeError("selected index k out of range")
+    if input.dtype.kind == "bool":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    shape = _with_size(input, axis, count)
+    # Which of several equal elements is taken is up to the hardware: values are not followed.
+    return Extremes(
+        Computed(input, shape, input.dtype),
+        Computed(input, shape, DTYPES["int64"], differentiable=False),
+    )
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Computed:
+    """Return the positions at which elements would be inserted; for a number, one position."""
+    dtype = DTYPES["int32" if out_int32 else "int64"]
+    if not isinstance(input, Tensor):
+        return Computed(sorted_sequence, (), dtype, _positions(sorted_sequence, [input], right))
+    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != input.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+            "dimensions of boundaries tensor and input value tensor must match, but we got "
+            f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
+            f"{list(input.shape)}"
+        )
+    if sorted_sequence.dtype is not input.dtype:
+        raise RuntimeError(
+            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype"
+        )
+    wanted = known_values(input)
+    listed = [wanted.value] * input.numel() if isinstance(wanted, Uniform) else wanted
+    known = (
+        None if listed is None else _positions(sorted_sequence, listed, right or side == "right")
+    )
+    return Computed(sorted_sequence, input.shape, dtype, known)
+
+
+def _positions(boundaries: Tensor, wanted: Sequence[Any], right: bool) -> Known:
+    known = known_values(boundaries)
+    if known is None or boundaries.ndim != 1 or boundaries.numel() > LARGEST_FOLLOWED:
+        return None
+    listed: Any = [known.value] * boundaries.numel() if isinstance(known, Uniform) else known
+    find = bisect_right if right else bisect_left
+    return [find(listed, value) for value in wanted]
+
+
+def flip(input: Tensor, *dims: Any) -> Computed:
+    """Return the tensor with dimensions reversed."""
+    given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    axes = wrap_dimensions(given, input.ndim) if given else ()
+    known = known_values(input)
+    if known is not None and not isinstance(known, Uniform) and input.ndim:
+        known = _flipped(list(known), tuple(input.shape), axes)
+    strides = preserved_strides(tuple(input.shape), input.stride())
+    return Computed(input, input.shape, input.dtype, known, strides)
+
+
+def _flipped(
+    values: Sequence[Number], shape: tuple[int, ...], axes: Sequence[int]
+) -> Sequence[Number]:
+    for axis in axes:
+        inner = prod(shape[axis + 1 :])
+        block = shape[axis] * inner
+        values = [
+            values[place - place % block + (shape[axis] - 1 - place % block // inner) * inner
+                   + place % inner]
+            for place in range(len(values))
+        ]  # fmt: skip
+    return values
+
+
+def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
+    """Return the differences of neighbours along a dimension; values not followed."""
+    axis = wrap_dimension(dim, input.ndim)
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if input.shape[axis] > n:
+        refuse_dtype("diff", input.dtype)
+    return Computed(input, _with_size(input, axis, max(input.shape[axis] - n, 0)), input.dtype)
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
+    """Return the softmax along a dimension; values not followed."""
+    wrap_dimension(dim, input.ndim)
+    wanted = dtype or input.dtype
+    if input.numel():
+        refuse_dtype("softmax", wanted)
+    return Computed(input, input.shape, wanted)
+
+
+#: The rows of every operation in this module.
+SELECTION = (
+    computing("index_select", index_select, refusals="index_select"),
+    computing("gather", gather, refusals="gather"),
+    computing("sort", sort),
+    computing("argsort", argsort, refusals="argsort"),
+    computing("topk", topk, refusals="topk"),
+    computing("searchsorted", searchsorted, method=False),
+    computing("flip", flip, refusals="flip"),
+    computing("diff", diff),
+    computing("softmax", softmax),
+    computing("log_softmax", softmax),
+)

@@ -1,0 +1,124 @@
+"""Platform questions, asked of a project that is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_sm120.arch import ARCHES, Arch, find_arch
+from pytest_sm120.stand_ins.platform_answers import DeviceTarget, find_answer
+from tests.stand_ins.bench import Bench
+
+EVERY_ARCH = pytest.mark.parametrize("arch", ARCHES.values(), ids=lambda arch: arch.name)
+
+
+def answer(name: str, arch: Arch, **options: object) -> Any:
+    """What the table answers."""
+    found = find_answer(name)
+    assert found is not None
+    return found(arch, **options)
+
+
+def ask(tmp_path: Path, arch: Arch, code: str) -> object:
+    """What an expression on the ghost ``platform`` is, at import and at run time alike."""
+    bench = Bench(tmp_path, arch)
+    try:
+        module = bench.load(f"from lib import platform\ndef ask(): return {code}\nvalue = {code}\n")
+        assert module.__sm120_assumptions__ == []
+        assert bench.recording.calls() == []
+        assert module.ask() == module.value
+        return module.value
+    finally:
+        bench.close()
+
+
+@EVERY_ARCH
+def test_vendor_is_nvidia(tmp_path: Path, arch: Arch) -> None:
+    code = "[platform.is_cuda(), platform.is_hip(), platform.is_rocm(), platform.is_npu()]"
+    assert ask(tmp_path, arch, code) == [True, False, False, False]
+
+
+@EVERY_ARCH
+def test_vendor_is_nvidia_when_asked_by_attribute(tmp_path: Path, arch: Arch) -> None:
+    code = "[bool(platform.is_cuda), not platform.is_hip, bool(platform.is_xpu)]"
+    assert ask(tmp_path, arch, code) == [True, True, False]
+
+
+@EVERY_ARCH
+def test_capability_is_a_pair_with_names(tmp_path: Path, arch: Arch) -> None:
+    code = "platform.get_device_capability(0)"
+    found = ask(tmp_path, arch, code)
+    assert found == arch.capability
+    assert answer("get_device_capability", arch, device_id=0) == arch.capability
+
+
+@EVERY_ARCH
+def test_capability_is_compared(tmp_path: Path, arch: Arch) -> None:
+    code = (
+        "[platform.has_device_capability(90), platform.has_device_capability((9, 0)), "
+        "platform.has_device_capability(capability=90, device_id=0), "
+        "platform.is_device_capability((12, 0)), platform.is_device_capability_family(120)]"
+    )
+    capability = arch.capability
+    newer = capability >= (9, 0)
+    assert ask(tmp_path, arch, code) == [
+        *(newer, newer, newer),
+        capability == (12, 0),
+        capability[0] == 12,
+    ]
+
+
+@EVERY_ARCH
+def test_numbers_come_from_the_table(tmp_path: Path, arch: Arch) -> None:
+    code = (
+        "[platform.get_device_sm(), platform.get_sm_version(), platform.get_device_name(), "
+        "platform.get_device_core_count(0), platform.num_compute_units(device_id=0)]"
+    )
+    number = arch.capability[0] * 10 + arch.capability[1]
+    assert ask(tmp_path, arch, code) == [number, number, arch.card, arch.sm_count, arch.sm_count]
+
+
+@EVERY_ARCH
+def test_families_are_told_apart(tmp_path: Path, arch: Arch) -> None:
+    code = (
+        "[platform.is_sm120_supported(), platform.is_sm121(), bool(platform.is_sm90), "
+        "platform.is_sm_100f(), platform.is_blackwell(), platform.is_hopper(), "
+        "bool(platform.is_ampere), platform.is_sm12x(), platform.is_sm12x_supported(), "
+        "platform.is_blackwell_supported()]"
+    )
+    major = arch.capability[0]
+    assert ask(tmp_path, arch, code) == [
+        *(major == 12, arch.capability == (12, 1), major == 9, major == 10, major in (10, 12)),
+        *(major == 9, major == 8, major == 12, major == 12, major in (10, 12)),
+    ]
+
+
+def test_capability_turns_into_a_number_and_a_version() -> None:
+    capability = answer("get_device_capability", find_arch("sm_121"))
+    assert (capability.major, capability.minor) == (12, 1)
+    assert capability.to_int() == 121
+    assert capability.as_version_str() == "12.1"
+
+
+def test_triton_driver_compiles_for_the_arch(bench: Bench) -> None:
+    module = bench.load(
+        """
+        import triton
+        target = triton.runtime.driver.active.get_current_target()
+        is_cuda = target.backend == "cuda"
+        """
+    )
+    assert module.target == DeviceTarget("cuda", 120, 32)
+    assert module.is_cuda
+
+
+def test_question_that_needs_an_argument_is_no_flag(bench: Bench) -> None:
+    module = bench.load("from lib import platform\nflag = bool(platform.has_device_capability)\n")
+    assert module.flag is False
+    assert len(module.__sm120_assumptions__) == 1
+
+
+def test_unknown_question_has_no_answer() -> None:
+    assert find_answer("is_fast") is None
