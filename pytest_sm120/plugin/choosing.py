@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from pytest_sm120.errors import UsageError
 from pytest_sm120.plugin.fixture import Sm120
 from pytest_sm120.plugin.settings import Wishes, read_marker, read_settings
 from pytest_sm120.tiers.choose import DEFAULT_TIER, find_availability
+
+if TYPE_CHECKING:
+    # What pytest.param returns has no public name.
+    from _pytest.mark import ParameterSet
 
 
 def parametrize_tiers(metafunc: pytest.Metafunc) -> None:
@@ -66,11 +69,7 @@ def _read_marker_or_fail(node: pytest.Item | pytest.Function) -> Wishes:
     try:
         return read_marker(node)
     except UsageError as error:
-        _fail(error)
-
-
-def _fail(error: UsageError) -> NoReturn:
-    pytest.fail(str(error), pytrace=False)
+        pytest.fail(str(error), pytrace=False)
 
 
 def _ask_folder(request: pytest.FixtureRequest) -> Mapping[str, object]:

@@ -182,7 +182,8 @@ class Sm120:
         """Return a view of a file's text, which is read and never run; works in every tier."""
         from pytest_sm120.source import read_source
 
-        return read_source(self.settings.root / path)
+        full = self.settings.root / path
+        return read_source(full, self.settings.files.known_tree(full))
 
     def close(self) -> None:
         """Put the process back as it was before the first load."""

@@ -43,27 +43,16 @@ def describe_use(fixture: Sm120) -> dict[str, Any]:
     """Return what a test loaded, checked and assumed, as plain data."""
     session = fixture.used_session
     targets = session.targets if session is not None else ()
+    broken = [result for result in fixture.results if result.findings]
     return {
         "tier": fixture.tier,
         "skipped": fixture.was_skipped,
         "targets": [str(module.__file__) for module in targets],
         "contracts": len(fixture.results),
         "clauses_broken": sum(len(result.findings) for result in fixture.results),
-        "costs": [cost for cost in map(_describe_cost, fixture.results) if cost],
+        "costs": [f"{result.title}: {line}" for result in broken for line in result.cost_lines],
         "assumptions": list(fixture.assumptions),
     }
-
-
-def _describe_cost(result: Any) -> str:
-    """Return what the initial value that a contract asks for costs, or ``""``."""
-    if not result.cost_bytes:
-        return ""
-    from pytest_sm120.contracts.byte_counts import bytes_in_words
-
-    return (
-        f"{result.title}: the initial value costs one memset of "
-        f"{bytes_in_words(result.cost_bytes)} per {result.cost_of}, at size {result.cost_size}"
-    )
 
 
 def hide_own_frames(error: BaseException) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -15,8 +14,7 @@ from pytest_sm120.stand_ins.target_files import CompiledFiles
 from pytest_sm120.tiers.choose import DEFAULT_TIER, parse_tiers
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of a run."""
 
     #: Folder that target paths are relative to.
@@ -98,8 +96,7 @@ def _existing_folder(folder: Path, source: str) -> Path:
     )
 
 
-@dataclass(frozen=True)
-class Wishes:
+class Wishes(NamedTuple):
     """What the markers of one test ask for."""
 
     #: None when no marker names a tier.

@@ -46,7 +46,11 @@ class RecordSession:
         thread: int,
     ) -> None:
         """``thread`` identifies the test's own, the only one that may load."""
-        self.execution = Execution(arch=arch)
+        self.execution = Execution(
+            arch=arch,
+            definition_of=files.definition_of,
+            written_arguments=files.written_arguments,
+        )
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []
         self._thread = thread
