@@ -29,7 +29,7 @@ def add_to_report(fixture: Sm120, report: pytest.TestReport) -> None:
 
 def _sections(fixture: Sm120) -> Iterator[tuple[str, str]]:
     session = fixture.used_session
-    if session is None:
+    if session is None or not session.targets:
         return
     from pytest_sm120.recorder.explaining import explain_recording
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_sm120.errors import UsageError
 
@@ -73,12 +73,12 @@ def _how_to_install() -> str:
     return f"{how}." if sys.version_info >= (3, 11) else f"{how}, with Python 3.11 or newer."
 
 
-def parse_tiers(given: str | Iterable[str], source: str) -> tuple[str, ...]:
+def parse_tiers(given: object, source: str) -> tuple[str, ...]:
     """Return the tiers that ``"a,b"`` or ``["a", "b"]`` names, each once, in that order.
 
     Raises UsageError for an unknown or empty name; ``source`` says where it was given.
     """
-    words = given.replace(",", " ").split() if isinstance(given, str) else list(given)
+    words = _words(given)
     unknown = [word for word in words if word not in TIERS]
     if unknown or not words:
         seen = repr(unknown[0]) if unknown else "nothing"
@@ -88,3 +88,9 @@ def parse_tiers(given: str | Iterable[str], source: str) -> tuple[str, ...]:
             remedy='Name one, or several separated by commas, e.g. "record,interpret".',
         )
     return tuple(dict.fromkeys(words))
+
+
+def _words(given: object) -> list[Any]:
+    if isinstance(given, str):
+        return given.replace(",", " ").split()
+    return list(given) if isinstance(given, Iterable) else [given]

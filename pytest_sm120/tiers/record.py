@@ -94,7 +94,8 @@ class RecordSession:
         self, shape: Iterable[int], dtype: object, device: object, strides: Iterable[int] | None
     ) -> Tensor:
         """Return an input of unknown contents; it does not count as an allocation."""
-        return input_tensor(self.execution, tuple(shape), dtype, device, strides)
+        steps = None if strides is None else tuple(strides)
+        return input_tensor(self.execution, tuple(shape), dtype, device, steps)
 
     def values(self, values: object, dtype: object, device: object) -> Tensor:
         """Return an input whose contents are known; it does not count as an allocation."""
