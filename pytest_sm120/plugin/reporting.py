@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from traceback import walk_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_sm120.plugin.fixture import Sm120
+
+if TYPE_CHECKING:
+    from pytest_sm120.contracts import ContractResult
 
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -43,16 +46,22 @@ def describe_use(fixture: Sm120) -> dict[str, Any]:
     """Return what a test loaded, checked and assumed, as plain data."""
     session = fixture.used_session
     targets = session.targets if session is not None else ()
-    broken = [result for result in fixture.results if result.findings]
     return {
         "tier": fixture.tier,
         "skipped": fixture.was_skipped,
         "targets": [str(module.__file__) for module in targets],
         "contracts": len(fixture.results),
         "clauses_broken": sum(len(result.findings) for result in fixture.results),
-        "costs": [f"{result.title}: {line}" for result in broken for line in result.cost_lines],
+        "costs": [cost for result in fixture.results for cost in _costs_of_the_fix(result)],
         "assumptions": list(fixture.assumptions),
     }
+
+
+def _costs_of_the_fix(result: ContractResult) -> list[str]:
+    """Return what the initial value costs if it is not the one that the contract asks for."""
+    if not any(clause.is_hazard and clause.finding for clause in result.clauses):
+        return []
+    return [f"{result.title}: {line}" for line in result.cost_lines]
 
 
 def hide_own_frames(error: BaseException) -> None:

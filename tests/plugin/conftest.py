@@ -21,7 +21,8 @@ def _copy_kernel(out_ptr, count, BLOCK: tl.constexpr):
 def scratch(count, device="cuda:0"):
     held = _buffers.get(device)
     if held is None or held.shape[0] < count:
-        held = torch.zeros(count, dtype=torch.uint8, device=device)
+        with torch.inference_mode(False):
+            held = torch.zeros(count, dtype=torch.uint8, device=device)
         _buffers[device] = held
     _copy_kernel[(count,)](held, count, BLOCK=64)
     return held[:count]

@@ -165,7 +165,8 @@ def test_source_tier_reads_the_text_and_skips_each_call_that_runs_code(project, 
         "sm120.source(path) in this test, or run it in the record tier." in result.stdout.str()
     )
     # At the user's own line.
-    assert "SKIPPED [1] test_source_tier_reads_the_text_and_skips_each_call_that_runs_code.py:9:" in (
-        result.stdout.str()
+    assert (
+        "SKIPPED [1] test_source_tier_reads_the_text_and_skips_each_call_that_runs_code.py:9:"
+        in (result.stdout.str())
     )
     assert "10 tests (1 in source, 9 skipped): 0 targets loaded" in result.stdout.str()

@@ -62,7 +62,7 @@ def test_failure_in_a_worker_of_xdist_shows_what_was_recorded(project, run_proce
     )
     done = run_process(*QUIET, "-p", "sm120", "-p", "xdist", "-n", "1")
     assert "- sm120: recorded -" in done.stdout
-    assert "scratch.py:16 scratch: torch.zeros -> uint8[4] on cuda:0, 4 bytes" in done.stdout
+    assert "scratch.py:17 scratch: torch.zeros -> uint8[4] on cuda:0, 4 bytes" in done.stdout
 
 
 @pytest.mark.parametrize("seed", ["1", "2"])

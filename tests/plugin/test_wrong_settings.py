@@ -106,7 +106,9 @@ def test_wrong_marker_of_a_test_case_is_an_error_at_setup(project, run):
     )
     result = run()
     result.assert_outcomes(errors=1)
-    whole = "The marker sm120 of test_case.py::ScratchTest::test_it " + NO_TIER.format(seen="'fast'")
+    whole = "The marker sm120 of test_case.py::ScratchTest::test_it " + NO_TIER.format(
+        seen="'fast'"
+    )
     assert whole in result.outlines
 
 
