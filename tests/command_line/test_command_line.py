@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
@@ -47,3 +48,7 @@ def test_module_runs_as_the_command(arguments, status, first_line):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == status
     assert done.stdout.startswith(first_line)
+
+
+def test_import_of_the_main_module_runs_no_command():
+    assert importlib.import_module("pytest_sm120.__main__").main is main

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-# Imported by the project's conftest.py: looks after each test, and at the end of an interrupted run.
+# Imported by the project's conftest.py: looks after each test and at the end of the run.
 WATCH = """
 import os, sys, types
 import pytest
