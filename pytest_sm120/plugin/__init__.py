@@ -21,6 +21,8 @@ _MARKER = (
     "self.sm120."
 )
 
+_FIXTURE = pytest.StashKey["Sm120"]()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and settings of the plugin."""
@@ -58,8 +60,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """End the run at once when an option or a setting makes no sense."""
+    config = session.config
+    options = [config.getoption(name) for name in ("--sm120-tier", "--sm120-root")]
+    settings = [config.getini(f"sm120_{name}") for name in ("tier", "root", "arch")]
+    if any(option is not None for option in options) or any(settings):
+        from pytest_sm120.plugin.settings import read_settings
+
+        read_settings(config)
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say which tiers run here, for which arch and below which root."""
+    """Say which tiers run here, for which arch and below which root, and why others do not."""
     from pytest_sm120.plugin.summary import describe_settings
 
     return describe_settings(config)
@@ -68,11 +81,20 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test once for each tier that was asked for."""
     if "sm120" in metafunc.fixturenames:
-        from pytest_sm120.plugin.settings import tiers_to_parametrize
+        from pytest_sm120.plugin.choosing import parametrize_tiers
 
-        tiers = tiers_to_parametrize(metafunc.config, metafunc.definition)
-        if tiers:
-            metafunc.parametrize("sm120", tiers, indirect=True, ids=tiers)
+        parametrize_tiers(metafunc)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let the tests of TestCase classes that carry the marker have ``self.sm120``."""
+    # A TestCase class can only be there when its module is; other runs need not load it.
+    unittest: Any = sys.modules.get("unittest")
+    if unittest is None or not isinstance(item, pytest.Function) or item.cls is None:
+        return
+    if issubclass(item.cls, unittest.TestCase) and item.get_closest_marker("sm120") is not None:
+        # First, so that the class's own fixtures can use it. The list belongs to this item alone.
+        item.fixturenames.insert(0, _sm120_for_test_case.__name__)
 
 
 @pytest.fixture
@@ -87,31 +109,39 @@ def sm120_provide() -> Mapping[str, object]:
 @pytest.fixture
 def sm120(request: pytest.FixtureRequest) -> Iterator[Sm120]:
     """Load host-side Python of GPU kernels with recording stand-ins, and check what it did."""
-    from pytest_sm120.plugin.fixture import open_fixture
+    from pytest_sm120.plugin.choosing import make_fixture
 
-    yield from open_fixture(request)
-
-
-@pytest.fixture(autouse=True)
-def _sm120_for_test_case(request: pytest.FixtureRequest) -> None:
-    """Give ``self.sm120`` to the tests of TestCase classes that carry the marker."""
-    unittest: Any = sys.modules.get("unittest")
-    if unittest is None or request.cls is None or not issubclass(request.cls, unittest.TestCase):
-        return
-    if request.node.get_closest_marker("sm120") is not None:
-        request.instance.sm120 = request.getfixturevalue("sm120")
+    fixture = make_fixture(request)
+    request.node.stash[_FIXTURE] = fixture
+    try:
+        yield fixture
+    finally:
+        fixture.close()
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.fixture
+def _sm120_for_test_case(request: pytest.FixtureRequest, sm120: Sm120) -> None:
+    request.instance.sm120 = sm120
+
+
+# First, hence around the hooks of others: what they make of the report is seen here.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add what was recorded to the report of a test that used the fixture."""
+    fixture = item.stash.get(_FIXTURE, None)
+    if fixture is None:
+        return (yield)
     from pytest_sm120.plugin.reporting import add_to_report, hide_own_frames
 
-    hide_own_frames(item, call)
+    if call.excinfo is not None:
+        hide_own_frames(call.excinfo.value)
     report = yield
-    add_to_report(item, report)
+    add_to_report(fixture, report)
+    if report.when == "teardown":
+        # A recording can be long; it need not live as long as the run.
+        del item.stash[_FIXTURE]
     return report
 
 

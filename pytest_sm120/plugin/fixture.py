@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 
 from pytest_sm120.arch import Arch
 from pytest_sm120.errors import ContractBroken
-from pytest_sm120.plugin.settings import Settings, choose_tier, read_marker, read_settings
-from pytest_sm120.tiers.choose import find_availability
+from pytest_sm120.plugin.settings import Settings
 
 if TYPE_CHECKING:
     import numpy
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass
+@dataclass(repr=False)
 class Sm120:
     """The fixture object. ``tier`` and ``arch`` say where this run of the test stands."""
 
@@ -36,12 +36,18 @@ class Sm120:
     tier: str
     #: The arch that capability queries answer for.
     arch: Arch
-    settings: Settings = field(repr=False)
+    settings: Settings
     #: Returns what the folder's conftest.py provides to every target.
-    folder_provide: Callable[[], Mapping[str, object]] = field(repr=False)
+    folder_provide: Callable[[], Mapping[str, object]]
     #: The contracts checked so far.
-    results: list[ContractResult] = field(default_factory=list, repr=False)
-    _session: RecordSession | None = field(default=None, repr=False)
+    results: list[ContractResult] = field(default_factory=list)
+    #: Whether the test was skipped, at whatever point.
+    was_skipped: bool = False
+    _session: RecordSession | None = None
+    _thread: int = field(default_factory=threading.get_ident)
+
+    def __repr__(self) -> str:
+        return f"<sm120: tier {self.tier}, arch {self.arch.name}>"
 
     @property
     def session(self) -> RecordSession:
@@ -52,9 +58,9 @@ class Sm120:
 
     def _open_session(self) -> RecordSession:
         if self.tier == "source":
-            _skip(
-                "The source tier reads the target's text and never runs it.",
-                "Ask for sm120.source(path) in this test, or run it in the record tier.",
+            pytest.skip(
+                "sm120: The source tier reads the target's text and never runs it. Ask for "
+                "sm120.source(path) in this test, or run it in the record tier."
             )
         from pytest_sm120.tiers.record import RecordSession
 
@@ -63,6 +69,7 @@ class Sm120:
             arch=self.arch,
             real_packages=self.settings.real_packages,
             files=self.settings.files,
+            thread=self._thread,
         )
 
     def load(
@@ -153,7 +160,6 @@ class Sm120:
         drives random sequences, with hypothesis. Returns the result, clause by clause; raises
         ContractBroken with every broken clause.
         """
-        __tracebackhide__ = True
         from pytest_sm120.contracts import check
 
         try:
@@ -189,25 +195,11 @@ class Sm120:
         """The session if the test has used it."""
         return self._session
 
-
-FIXTURE = pytest.StashKey[Sm120]()
-
-
-def open_fixture(request: pytest.FixtureRequest) -> Iterator[Sm120]:
-    """Yield the fixture for one test, in its tier; skip when the machine cannot serve the tier."""
-    tier = choose_tier(request)
-    availability = find_availability(tier)
-    if not availability.runs:
-        _skip(availability.cause, availability.remedy)
-    settings = read_settings(request.config)
-    arch = read_marker(request.node).arch or settings.arch
-    fixture = Sm120(tier, arch, settings, lambda: request.getfixturevalue("sm120_provide"))
-    request.node.stash[FIXTURE] = fixture
-    try:
-        yield fixture
-    finally:
-        fixture.close()
-
-
-def _skip(cause: str, remedy: str) -> NoReturn:
-    pytest.skip(f"sm120: {cause} {remedy}")
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was assumed while the targets were imported, each once."""
+        if self._session is None:
+            return ()
+        modules = self._session.targets
+        made = [assumed for module in modules for assumed in module.__sm120_assumptions__]
+        return tuple(dict.fromkeys(map(str, made)))

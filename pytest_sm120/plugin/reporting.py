@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_sm120.plugin.fixture import FIXTURE, Sm120
-from pytest_sm120.recorder.explaining import explain_recording
+from pytest_sm120.plugin.fixture import Sm120
+
+if TYPE_CHECKING:
+    from pytest_sm120.contracts import ContractResult
 
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def add_to_report(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Attach what the test did, as plain data that pytest-xdist can carry."""
-    fixture = item.stash.get(FIXTURE, None)
-    if fixture is None or report.when != "call":
-        return
-    report.sm120 = describe_use(fixture)  # type: ignore[attr-defined]  # reports take extra data
+def add_to_report(fixture: Sm120, report: pytest.TestReport) -> None:
+    """Add what was recorded to a failure; at the end of the test, what it did to its last report.
+
+    That is plain data, which pytest-xdist can carry from its workers.
+    """
+    if report.skipped and not hasattr(report, "wasxfail"):
+        fixture.was_skipped = True
+    if report.failed:
+        report.sections += _sections(fixture)
+    if report.when == "teardown":
+        report.sm120 = describe_use(fixture)  # type: ignore[attr-defined]  # reports take extra data
+
+
+def _sections(fixture: Sm120) -> Iterator[tuple[str, str]]:
     session = fixture.used_session
-    if report.failed and session is not None:
-        assumptions = list(_assumptions(fixture))
-        if assumptions:
-            report.sections.append(("sm120: assumed at import", "\n".join(assumptions)))
-        report.sections.append(("sm120: recorded", explain_recording(session.recording)))
+    if session is None or not session.targets:
+        return
+    from pytest_sm120.recorder.explaining import explain_recording
+
+    assumptions = fixture.assumptions
+    if assumptions:
+        yield "sm120: assumed at import", "\n".join(assumptions)
+    yield "sm120: recorded", explain_recording(session.recording)
 
 
 def describe_use(fixture: Sm120) -> dict[str, Any]:
@@ -35,51 +48,48 @@ def describe_use(fixture: Sm120) -> dict[str, Any]:
     targets = session.targets if session is not None else ()
     return {
         "tier": fixture.tier,
+        "skipped": fixture.was_skipped,
         "targets": [str(module.__file__) for module in targets],
         "contracts": len(fixture.results),
         "clauses_broken": sum(len(result.findings) for result in fixture.results),
-        "costs": [
-            cost for result in fixture.results for cost in result.cost_lines if result.findings
-        ],
-        "assumptions": list(_assumptions(fixture)),
+        "costs": [cost for result in fixture.results for cost in _costs_of_the_fix(result)],
+        "assumptions": list(fixture.assumptions),
     }
 
 
-def _assumptions(fixture: Sm120) -> Iterator[str]:
-    session = fixture.used_session
-    seen: set[str] = set()
-    for module in session.targets if session is not None else ():
-        for assumption in module.__sm120_assumptions__:
-            if str(assumption) not in seen:
-                seen.add(str(assumption))
-                yield str(assumption)
+def _costs_of_the_fix(result: ContractResult) -> list[str]:
+    """Return what the initial value costs if it is not the one that the contract asks for."""
+    if not any(clause.is_hazard and clause.finding for clause in result.clauses):
+        return []
+    return [f"{result.title}: {line}" for line in result.cost_lines]
 
 
-def hide_own_frames(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Leave this package's frames out of the traceback, so that it shows the user's lines only."""
-    if call.excinfo is None or item.config.getoption("fulltrace", False):
-        return
-    error: BaseException | None = call.excinfo.value
-    while error is not None:
-        _hide_frames_of(error)
-        error = error.__cause__
-    call.excinfo = pytest.ExceptionInfo.from_exception(call.excinfo.value)
+def hide_own_frames(error: BaseException) -> None:
+    """Let pytest leave this package's frames out, so that it shows the user's lines only.
+
+    The mark is pytest's own, in the globals of the modules that the traceback went through:
+    tracebacks stay as they are, for debuggers and other plugins, and --full-trace shows all.
+    """
+    for each in _linked(error):
+        for frame, _ in walk_tb(each.__traceback__):
+            if frame.f_code.co_filename.startswith(_OWN_FOLDER):
+                frame.f_globals["__tracebackhide__"] = True
 
 
-def _hide_frames_of(error: BaseException) -> None:
-    kept = [part for part in _parts(error.__traceback__) if not _is_own(part)]
-    rebuilt: TracebackType | None = None
-    for part in reversed(kept):
-        rebuilt = TracebackType(rebuilt, part.tb_frame, part.tb_lasti, part.tb_lineno)
-    if rebuilt is not None:
-        error.__traceback__ = rebuilt
+def _linked(error: BaseException) -> list[BaseException]:
+    """Return the error, its causes and contexts and the members of groups, each once."""
+    found = {id(error): error}
+    waiting = [error]
+    while waiting:
+        for linked in _next_of(waiting.pop()):
+            if id(linked) not in found:
+                found[id(linked)] = linked
+                waiting.append(linked)
+    return list(found.values())
 
 
-def _parts(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
-
-
-def _is_own(part: TracebackType) -> bool:
-    return part.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER)
+def _next_of(error: BaseException) -> list[BaseException]:
+    # By attribute, since Python 3.10 has no BaseExceptionGroup.
+    members = getattr(error, "exceptions", ())
+    linked = [error.__cause__, error.__context__, *(members if type(members) is tuple else ())]
+    return [each for each in linked if isinstance(each, BaseException)]

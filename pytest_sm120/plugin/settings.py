@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import pytest
 from pytest_sm120.arch import DEFAULT_ARCH, Arch, find_arch
 from pytest_sm120.errors import UsageError
 from pytest_sm120.stand_ins.target_files import CompiledFiles
-from pytest_sm120.tiers.choose import DEFAULT_TIER, find_availability, parse_tiers
+from pytest_sm120.tiers.choose import DEFAULT_TIER, parse_tiers
 
 
 class Settings(NamedTuple):
@@ -23,6 +23,7 @@ class Settings(NamedTuple):
     tiers: tuple[str, ...]
     #: Whether the command line named the tiers, so that every test shows its own in its id.
     tiers_are_explicit: bool
+    #: The arch of tests whose marker names none.
     arch: Arch
     #: Third-party packages that targets get for real.
     real_packages: tuple[str, ...]
@@ -47,38 +48,55 @@ def read_settings(config: pytest.Config) -> Settings:
 
 def _read(config: pytest.Config) -> Settings:
     on_command_line = config.getoption("--sm120-tier")
-    tier_source = "--sm120-tier" if on_command_line else "The setting sm120_tier"
-    tiers = on_command_line or config.getini("sm120_tier")
-    arch = config.getini("sm120_arch")
     return Settings(
         root=_read_root(config),
-        tiers=parse_tiers(tiers, tier_source) if tiers else (DEFAULT_TIER,),
-        tiers_are_explicit=bool(on_command_line),
-        arch=find_arch(arch) if arch else DEFAULT_ARCH,
+        tiers=_read_tiers(on_command_line, config.getini("sm120_tier")),
+        tiers_are_explicit=on_command_line is not None,
+        arch=_read_arch(config.getini("sm120_arch"), "The setting sm120_arch"),
         real_packages=tuple(config.getini("sm120_real")),
         versions=tuple(config.getini("sm120_versions")),
         files=CompiledFiles(),
     )
 
 
+def _read_tiers(on_command_line: str | None, setting: str) -> tuple[str, ...]:
+    if on_command_line is not None:
+        return parse_tiers(on_command_line, "--sm120-tier")
+    return parse_tiers(setting or DEFAULT_TIER, "The setting sm120_tier")
+
+
+def _read_arch(spelling: Any, source: str) -> Arch:
+    try:
+        return find_arch(spelling or DEFAULT_ARCH)
+    except UsageError as error:
+        cause = f"{source} asks for an arch, but {error.cause}"
+        raise UsageError(cause, limit=error.limit, remedy=error.remedy) from error
+
+
 def _read_root(config: pytest.Config) -> Path:
     """Take the command line relative to where pytest was started, the setting to its own file."""
     given = config.getoption("--sm120-root")
-    if given:
-        root = config.invocation_params.dir / given
-    else:
-        base = config.inipath.parent if config.inipath else config.rootpath
-        root = base / config.getini("sm120_root")
-    if not root.is_dir():
-        raise UsageError(
-            f"The root {root} is not a folder.",
-            limit="Target paths are taken relative to it.",
-            remedy="Correct --sm120-root or the setting sm120_root.",
-        )
-    return root
+    if given is not None:
+        return _existing_folder(config.invocation_params.dir / given, f"--sm120-root={given}")
+    base = config.inipath.parent if config.inipath else config.rootpath
+    setting = config.getini("sm120_root")
+    return _existing_folder(base / setting, f"The setting sm120_root = {setting}")
 
 
-class Request(NamedTuple):
+def _existing_folder(folder: Path, source: str) -> Path:
+    root = Path(os.path.abspath(folder))
+    if root.is_dir():
+        return root
+    seen = "a file" if root.exists() else "not there"
+    raise UsageError(
+        f"{source} means the folder {root}, which is {seen}.",
+        limit="Target paths are taken relative to that folder. On the command line it is relative "
+        "to where pytest was started, in a settings file to that file.",
+        remedy="Name a folder that exists.",
+    )
+
+
+class Wishes(NamedTuple):
     """What the markers of one test ask for."""
 
     #: None when no marker names a tier.
@@ -87,51 +105,30 @@ class Request(NamedTuple):
     arch: Arch | None
 
 
-def read_marker(node: pytest.Item | pytest.Function) -> Request:
-    """Return what the test's markers ask for; the one closest to the test wins, each by itself."""
+def read_marker(node: pytest.Item | pytest.Function) -> Wishes:
+    """Return what the test's markers ask for; the one closest to the test wins, each by itself.
+
+    Raises UsageError, which names the test, for an argument that the marker does not take.
+    """
+    source = f"The marker sm120 of {node.nodeid}"
     wanted: dict[str, Any] = {}
     for marker in node.iter_markers("sm120"):
-        _refuse_unknown(marker, node)
+        _refuse_unknown(marker, source)
         for name, value in marker.kwargs.items():
             wanted.setdefault(name, value)
     tiers, arch = wanted.get("tier"), wanted.get("arch")
-    source = f"The marker sm120 of {node.nodeid}"
-    return Request(
+    return Wishes(
         None if tiers is None else parse_tiers(tiers, source),
-        None if arch is None else find_arch(arch),
+        None if arch is None else _read_arch(arch, source),
     )
 
 
-def _refuse_unknown(marker: pytest.Mark, node: pytest.Item) -> None:
-    surplus: Iterable[object] = [*marker.args, *(marker.kwargs.keys() - {"tier", "arch"})]
-    for argument in surplus:
+def _refuse_unknown(marker: pytest.Mark, source: str) -> None:
+    surplus = [repr(value) for value in marker.args]
+    surplus += [name for name in marker.kwargs if name not in ("tier", "arch")]
+    if surplus:
         raise UsageError(
-            f"The marker sm120 of {node.nodeid} has the argument {argument!r}.",
+            f"{source} has the argument {surplus[0]}.",
             limit="It takes tier= and arch=, by name.",
             remedy='Write e.g. @pytest.mark.sm120(tier="record", arch="sm_121").',
         )
-
-
-def tiers_to_parametrize(config: pytest.Config, node: pytest.Item) -> tuple[str, ...]:
-    """Return the tiers that a test's ids should show, or none when it simply runs in its one."""
-    try:
-        marked = read_marker(node).tiers
-    except UsageError as error:
-        raise pytest.UsageError(str(error)) from error
-    if marked is not None:
-        return marked
-    settings = read_settings(config)
-    several = settings.tiers_are_explicit or len(settings.tiers) > 1
-    return settings.tiers if several else ()
-
-
-def choose_tier(request: pytest.FixtureRequest) -> str:
-    """Return the tier this test runs in.
-
-    A TestCase method cannot be parametrised, so of several tiers it gets the first that runs here.
-    """
-    chosen: str | None = getattr(request, "param", None)
-    if chosen is not None:
-        return chosen
-    tiers = read_marker(request.node).tiers or read_settings(request.config).tiers
-    return next((tier for tier in tiers if find_availability(tier).runs), tiers[0])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 
 from pytest_sm120 import __version__
 from pytest_sm120.plugin.settings import read_settings
-from pytest_sm120.tiers.choose import TIERS, find_availability
+from pytest_sm120.tiers.choose import TIERS, Availability, find_availability
 
 
 def describe_settings(config: pytest.Config) -> list[str]:
@@ -18,34 +18,34 @@ def describe_settings(config: pytest.Config) -> list[str]:
     settings = read_settings(config)
     every = [find_availability(tier) for tier in TIERS]
     runs = ", ".join(tier.tier for tier in every if tier.runs)
-    absent = ", ".join(tier.tier for tier in every if not tier.runs)
-    return [
-        f"sm120: {__version__}, tiers {runs}; arch {settings.arch.name}; root {settings.root}",
-        f"sm120: tiers {absent} cannot run here (why: sm120 doctor)",
-    ]
+    first = f"sm120: {__version__}, tiers {runs}; arch {settings.arch.name}; root {settings.root}"
+    return [first, *describe_absent(every)]
+
+
+def describe_absent(every: Iterable[Availability]) -> list[str]:
+    """Return one line with the tiers that cannot run here and why, or none when all can."""
+    by_cause: dict[str, list[str]] = {}
+    for available in every:
+        if not available.runs:
+            by_cause.setdefault(available.short_cause, []).append(available.tier)
+    absent = "; ".join(f"{', '.join(tiers)} ({cause})" for cause, tiers in by_cause.items())
+    return [f"sm120: cannot run here: {absent}; see sm120 doctor"] if absent else []
 
 
 def write_summary(reporter: pytest.TerminalReporter) -> None:
     """Write one line with the counts, and one for each cost of a fix."""
-    uses = [report.sm120 for report in _reports(reporter) if hasattr(report, "sm120")]
-    if any(use["targets"] for use in uses):
+    every = [report for reports in reporter.stats.values() for report in reports]
+    uses = [report.sm120 for report in every if hasattr(report, "sm120")]
+    if uses:
         reporter.section("sm120", sep="-")
         for line in summary_lines(uses):
             reporter.write_line(line)
 
 
-def _reports(reporter: pytest.TerminalReporter) -> Iterator[Any]:
-    for reports in reporter.stats.values():
-        yield from reports
-
-
-def summary_lines(uses: Iterable[dict[str, Any]]) -> list[str]:
+def summary_lines(uses: Sequence[dict[str, Any]]) -> list[str]:
     """Return the summary of what all tests together did."""
-    uses = list(uses)
     targets = {target for use in uses for target in use["targets"]}
     assumptions = {assumption for use in uses for assumption in use["assumptions"]}
-    tiers = Counter(use["tier"] for use in uses)
-    by_tier = ", ".join(f"{tiers[tier]} in {tier}" for tier in TIERS if tiers[tier])
     counts = [
         _count(len(targets), "target") + " loaded",
         _count(sum(use["contracts"] for use in uses), "contract") + " checked",
@@ -53,7 +53,15 @@ def summary_lines(uses: Iterable[dict[str, Any]]) -> list[str]:
         _count(len(assumptions), "assumption") + " made",
     ]
     costs = dict.fromkeys(cost for use in uses for cost in use["costs"])
-    return [f"{_count(len(uses), 'test')} ({by_tier}): {', '.join(counts)}", *costs]
+    return [f"{_describe_tests(uses)}: {', '.join(counts)}", *costs]
+
+
+def _describe_tests(uses: Sequence[dict[str, Any]]) -> str:
+    ran = Counter(use["tier"] for use in uses if not use["skipped"])
+    parts = [f"{ran[tier]} in {tier}" for tier in TIERS if ran[tier]]
+    skipped = len(uses) - sum(ran.values())
+    parts += [f"{skipped} skipped"] if skipped else []
+    return f"{_count(len(uses), 'test')} ({', '.join(parts)})"
 
 
 def _count(number: int, noun: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_sm120.errors import UsageError
 
@@ -27,13 +27,20 @@ class Availability(NamedTuple):
     tier: str
     #: Why it cannot, as a full sentence; ``""`` when it can.
     cause: str = ""
-    #: What to do about it, as a full sentence; ``""`` when nothing need or can be done.
+    #: What to do about it, as full sentences; ``""`` when nothing need be done.
     remedy: str = ""
+    #: The cause in a few words, for a line that names several tiers.
+    short_cause: str = ""
 
     @property
     def runs(self) -> bool:
         """Whether tests of this tier run here."""
         return not self.cause
+
+    @property
+    def why(self) -> str:
+        """The cause and the remedy, for a skip."""
+        return f"{self.cause} {self.remedy}".strip()
 
 
 def is_installed(package: str) -> bool:
@@ -49,13 +56,13 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     if tier in BUILT_TIERS:
         return Availability(tier)
     cause = f"This version of pytest-sm120 does not have the {tier} tier yet."
-    remedy = f"Run this test in the tier {DEFAULT_TIER}, or use a version that has it."
+    remedy = f"Use the {DEFAULT_TIER} tier, or a version that has this one."
     needed = ("triton",) if tier == "compile" else ("torch", "triton")
     missing = [package for package in needed if not has_package(package)]
     if missing:
         cause += f" It will need {' and '.join(missing)}, which this environment lacks."
         remedy += _how_to_install()
-    return Availability(tier, cause, remedy)
+    return Availability(tier, cause, remedy, f"not in {__version__}")
 
 
 def _how_to_install() -> str:
@@ -64,12 +71,12 @@ def _how_to_install() -> str:
     return f"{how}." if sys.version_info >= (3, 11) else f"{how}, with Python 3.11 or newer."
 
 
-def parse_tiers(given: str | Iterable[str], source: str) -> tuple[str, ...]:
+def parse_tiers(given: object, source: str) -> tuple[str, ...]:
     """Return the tiers that ``"a,b"`` or ``["a", "b"]`` names, each once, in that order.
 
     Raises UsageError for an unknown or empty name; ``source`` says where it was given.
     """
-    words = given.replace(",", " ").split() if isinstance(given, str) else list(given)
+    words = _words(given)
     unknown = [word for word in words if word not in TIERS]
     if unknown or not words:
         seen = repr(unknown[0]) if unknown else "nothing"
@@ -79,3 +86,9 @@ def parse_tiers(given: str | Iterable[str], source: str) -> tuple[str, ...]:
             remedy='Name one, or several separated by commas, e.g. "record,interpret".',
         )
     return tuple(dict.fromkeys(words))
+
+
+def _words(given: object) -> list[Any]:
+    if isinstance(given, str):
+        return given.replace(",", " ").split()
+    return list(given) if isinstance(given, Iterable) else [given]

@@ -37,8 +37,15 @@ class RecordSession:
     tier = "record"
 
     def __init__(
-        self, *, root: Path, arch: Arch, real_packages: Iterable[str], files: CompiledFiles
+        self,
+        *,
+        root: Path,
+        arch: Arch,
+        real_packages: Iterable[str],
+        files: CompiledFiles,
+        thread: int,
     ) -> None:
+        """``thread`` identifies the test's own, the only one that may load."""
         self.execution = Execution(
             arch=arch,
             definition_of=files.definition_of,
@@ -46,7 +53,7 @@ class RecordSession:
         )
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []
-        self._thread = threading.get_ident()
+        self._thread = thread
 
     @property
     def recording(self) -> Recording:
@@ -87,7 +94,8 @@ class RecordSession:
         self, shape: Iterable[int], dtype: object, device: object, strides: Sequence[int] | None
     ) -> Tensor:
         """Return an input of unknown contents; it does not count as an allocation."""
-        return input_tensor(self.execution, tuple(shape), dtype, device, strides)
+        steps = None if strides is None else tuple(strides)
+        return input_tensor(self.execution, tuple(shape), dtype, device, steps)
 
     def values(self, values: object, dtype: object, device: object) -> Tensor:
         """Return an input whose contents are known; it does not count as an allocation."""

@@ -1,0 +1,223 @@
+"""Tracebacks, sections, header and summary as they print."""
+
+from __future__ import annotations
+
+BROKEN = """
+from pytest_sm120 import Scratch
+
+def test_contract(sm120):
+    module = sm120.load("kernels/scratch.py")
+    sm120.check(
+        Scratch(key="_buffers['{device}']", init=("full", 3), dtype="uint8",
+                shape=lambda count: (count,)),
+        drive=module.scratch,
+    )
+"""
+
+CONTRACT_MESSAGE = """\
+pytest_sm120.errors.ContractBroken: The contract for "_buffers['{device}']" is broken in 2 of 15 \
+clauses.
+
+1. initial value: scratch.py:17: scratch allocates "_buffers['cuda:0']" with torch.zeros, which \
+sets each element to 0; the contract asks for 3 in every element. Rows that a launch skips keep \
+that value, and who reads them expects another. Allocate with torch.full(..., 3).
+
+2. growth initial value: scratch.py:17: scratch allocates "_buffers['cuda:0']" with torch.zeros, \
+which sets each element to 0 when it grows to 8 bytes; the contract asks for 3 in every element. \
+Rows that a launch skips keep that value, and who reads them expects another. Allocate with \
+torch.full(..., 3).
+
+Cost of the initial value: one memset of 4 bytes per (re)allocation, at size 4.
+"""
+
+RAISING = """
+def test_it(sm120):
+    sm120.load("kernels/raising.py")
+"""
+
+
+def section(result, title):
+    """Return the lines of a section of the failure report."""
+    lines = iter(result.outlines)
+    for line in lines:
+        if line.strip("- ") == title:
+            break
+    found = []
+    for line in lines:
+        if line.startswith(("-----", "=====")):
+            break
+        found.append(line)
+    return found
+
+
+def test_failure_shows_what_was_recorded(project, run):
+    project.makepyfile(
+        """
+        def test_it(sm120):
+            sm120.load("kernels/scratch.py").scratch(4)
+            assert False
+        """
+    )
+    assert section(run(), "sm120: recorded") == [
+        "scratch.py:17 scratch: torch.zeros -> uint8[4] on cuda:0, 4 bytes, kept as "
+        "\"_buffers['cuda:0']\"",
+        "scratch.py:19 scratch: launch _copy_kernel[4](out_ptr=uint8[4] on cuda:0, count=4, "
+        "BLOCK=64)",
+        "scratch.py:17 scratch: store uint8[4] on cuda:0 as \"_buffers['cuda:0']\"",
+    ]
+
+
+def test_failure_shows_what_was_assumed_at_import(project, run):
+    project.makepyfile(
+        """
+        def test_it(sm120):
+            sm120.load("kernels/questioning.py")
+            assert False
+        """
+    )
+    [assumed] = section(run(), "sm120: assumed at import")
+    assert assumed == "questioning.py:3: paged.config.mode() == 'unheard of' was taken as False"
+
+
+def test_failure_before_the_first_load_has_no_section(project, run):
+    project.makepyfile("def test_it(sm120): assert sm120.registry()")
+    result = run()
+    result.assert_outcomes(failed=1)
+    assert "sm120: recorded" not in result.stdout.str()
+
+
+def test_error_in_setup_shows_what_was_recorded(project, run):
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def scratch(sm120):
+            sm120.load("kernels/scratch.py").scratch(4)
+            raise OSError
+
+        def test_it(scratch): pass
+        """
+    )
+    assert len(section(run(), "sm120: recorded")) == 3
+
+
+def test_passing_test_shows_no_section(project, run):
+    project.makepyfile("def test_it(sm120): sm120.load('kernels/scratch.py').scratch(4)")
+    assert "sm120: recorded" not in run("-rA").stdout.str()
+
+
+def test_broken_contract_shows_its_whole_message_and_the_call(project, run):
+    project.makepyfile(BROKEN)
+    result = run()
+    result.assert_outcomes(failed=1)
+    shown = result.outlines[result.outlines.index("sm120 = <sm120: tier record, arch sm_120>") :]
+    assert [line for line in shown if line.startswith(">")] == [">       sm120.check("]
+    message = [line[8:] for line in shown if line.startswith("E")]
+    assert message == CONTRACT_MESSAGE.splitlines()
+    assert "test_broken_contract_shows_its_whole_message_and_the_call.py:5: ContractBroken" in shown
+    assert "pytest_sm120/" not in result.stdout.str()
+
+
+def test_traceback_of_a_target_that_raises_shows_only_lines_of_the_user(project, run):
+    project.makepyfile(
+        """
+        def test_it(sm120):
+            sm120.load("kernels/scratch.py").refuse(3)
+        """
+    )
+    text = run().stdout.str()
+    assert "kernels/scratch.py:23: ValueError" in text
+    assert "pytest_sm120/" not in text
+
+
+def test_traceback_of_a_failed_import_shows_the_target_and_none_of_our_lines(project, run):
+    (project.path / "kernels" / "raising.py").write_text("x = 1\nx.nothing\n", encoding="utf-8")
+    project.makepyfile(RAISING)
+    text = run().stdout.str()
+    assert "kernels/raising.py:2: AttributeError" in text
+    assert "The above exception was the direct cause of the following exception" in text
+    assert "raising.py:2: importing kernels.raising raised AttributeError: 'int' object has no" in (
+        text
+    )
+    assert "pytest_sm120/" not in text
+
+
+def test_full_trace_shows_our_lines_too(project, run):
+    (project.path / "kernels" / "raising.py").write_text("x = 1\nx.nothing\n", encoding="utf-8")
+    project.makepyfile(RAISING)
+    assert "pytest_sm120/stand_ins/loading.py" in run("--full-trace").stdout.str()
+
+
+def test_header_says_what_runs_and_why_the_rest_does_not(project, run):
+    project.makepyfile("def test_it(): pass")
+    lines = run().outlines
+    assert f"sm120: 0.1.0, tiers source, record; arch sm_120; root {project.path}" in lines
+    assert (
+        "sm120: cannot run here: interpret, compile, device (not in 0.1.0); see sm120 doctor"
+        in lines
+    )
+
+
+def test_nothing_is_printed_when_quiet_or_without_header(project, run):
+    project.makepyfile("def test_it(): pass")
+    for option in ("-q", "--no-header"):
+        assert "sm120:" not in run(option).stdout.str()
+
+
+def test_run_that_does_not_use_the_fixture_has_no_summary(project, run):
+    project.makepyfile("def test_it(): pass")
+    assert "- sm120 -" not in run().stdout.str()
+
+
+def test_summary_counts_targets_contracts_clauses_assumptions_and_names_the_cost(project, run):
+    project.makepyfile(
+        BROKEN
+        + """
+def test_more(sm120):
+    sm120.load("kernels/questioning.py")
+
+def test_holds(sm120):
+    module = sm120.load("kernels/scratch.py")
+    sm120.check(
+        Scratch(key="_buffers['{device}']", init="zeros", dtype="uint8",
+                shape=lambda count: (count,)),
+        drive=module.scratch,
+    )
+"""
+    )
+    result = run()
+    result.assert_outcomes(failed=1, passed=2)
+    assert section(result, "sm120") == [
+        "3 tests (3 in record): 2 targets loaded, 2 contracts checked, 2 clauses broken, "
+        "1 assumption made",
+        "\"_buffers['{device}']\": Cost of the initial value: one memset of 4 bytes per "
+        "(re)allocation, at size 4.",
+    ]
+
+
+def test_summary_names_no_cost_when_the_initial_value_is_right(project, run):
+    project.makepyfile(
+        BROKEN.replace('("full", 3)', '"zeros"').replace("(count,)),", "(count + 1,)),")
+    )
+    result = run()
+    result.assert_outcomes(failed=1)
+    [counts] = section(result, "sm120")
+    assert counts == (
+        "1 test (1 in record): 1 target loaded, 1 contract checked, 2 clauses broken, "
+        "0 assumptions made"
+    )
+
+
+def test_expected_failure_counts_as_run(project, run):
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.xfail
+        def test_it(sm120):
+            sm120.load("kernels/scratch.py")
+            assert False
+        """
+    )
+    assert "1 test (1 in record): 1 target loaded" in run().stdout.str()
