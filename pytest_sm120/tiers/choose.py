@@ -62,7 +62,7 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     if missing:
         cause += f" It will need {' and '.join(missing)}, which this environment lacks."
         remedy += _how_to_install()
-    return Availability(tier, cause, remedy, f"not in {__version__}")
+    return Availability(tier, cause, remedy, "not in this version")
 
 
 def _how_to_install() -> str:
