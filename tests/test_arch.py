@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +44,7 @@ def test_limits_fit_each_other(arch: Arch) -> None:
 def test_default_is_sm_120() -> None:
     assert DEFAULT_ARCH.capability == (12, 0)
     assert DEFAULT_ARCH.name == "sm_120"
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         DEFAULT_ARCH.sm_count = 1  # type: ignore[misc]  # the point
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 Shape = tuple[int, ...]
 
@@ -21,8 +21,7 @@ class HasView(Protocol):
         """Return the piece of memory as a TensorView."""
 
 
-@dataclass(frozen=True)
-class TensorView:
+class TensorView(NamedTuple):
     """A tensor as it was at one moment: which bytes of which storage, seen in which way."""
 
     shape: Shape
@@ -64,15 +63,13 @@ class TensorView:
         return f"{self.dtype}{list(self.shape)} on {self.device}"
 
 
-@dataclass(frozen=True)
-class Opaque:
+class Opaque(NamedTuple):
     """An argument that came from something that is not there; only its name is known."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where in the user's code something happened, and as which event of the recording."""
 
     #: Full path of the file.

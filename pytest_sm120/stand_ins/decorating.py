@@ -14,6 +14,9 @@ def can_be_decorated(value: object) -> bool:
     kind = type(value)
     if hasattr(kind, "__sm120_opaque__") or hasattr(kind, "__sm120_view__"):
         return False
+    if isinstance(value, FunctionType) and value.__name__ == "<lambda>":
+        # @unknown(lambda args: ...) is given a lambda as an option, before it decorates.
+        return False
     if isinstance(value, _NAMED) or hasattr(kind, "__sm120_kernel__"):
         return True
     return callable(value) and (kind.__module__.startswith(_STAND_INS) or _wraps_one(value))

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType
+from typing import NamedTuple
 
 from pytest_sm120.arch import DEFAULT_ARCH, Arch
 from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 
 
-@dataclass(frozen=True)
-class Assumption:
+class Assumption(NamedTuple):
     """A question that import-time code asked a ghost, and the answer it was given."""
 
     #: ``"file.py:line"`` of the code that asked.

@@ -243,7 +243,8 @@ def _is_of_kind(ghost: Ghost, kind: type, question: str) -> bool:
         return True
     if kind is not Ghost and kind is not type and bases_are_known(kind):
         return False
-    return _decide(ghost, f"{question}{ghost._name})", False)
+    # A class is an instance of nothing but a metaclass or a protocol: who asks expects it to be.
+    return _decide(ghost, f"{question}{ghost._name})", kind is type)
 
 
 def _kind_in_words(instance: object) -> str:

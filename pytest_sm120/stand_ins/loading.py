@@ -109,7 +109,7 @@ class Loader:
 
     # -- running -----------------------------------------------------------------------------------
 
-    def _run(self, target: TargetFile) -> ModuleType:
+    def _run(self, target: TargetFile, *, sibling: bool = False) -> ModuleType:
         compiled = self._files.compile(target)
         module = self._make_module(target)
         self._bind(target.name, module)
@@ -122,6 +122,9 @@ class Loader:
             raise
         except (Exception, SystemExit) as error:
             self._unbind(target.name)
+            if sibling and isinstance(error, ImportError):
+                # Whoever imports the sibling may be prepared for that, as in Python.
+                raise
             raise _failed_import(target, error, self.execution.assumptions) from error
         finally:
             self.execution.imports_under_way -= 1
@@ -166,7 +169,7 @@ class Loader:
 
     def _load_sibling(self, dotted: str) -> ModuleType | None:
         target = self._real.pop(dotted, None)
-        return None if target is None else self._run(target)
+        return None if target is None else self._run(target, sibling=True)
 
     def _public_names(self, dotted: str) -> list[str]:
         sibling = find_sibling(dotted, self._base)
@@ -216,7 +219,7 @@ def _failed_import(
     made = "; ".join(str(assumption) for assumption in assumptions)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return TargetError(
-        f"{_site_of(error, target)}: importing {target.name} raised {what.removesuffix('.')}.",
+        f"{_site_of(error)}: importing {target.name} raised {what.removesuffix('.')}.",
         limit=f"Until then these answers had been assumed: {made}."
         if made
         else "No answer had been assumed until then.",
@@ -225,11 +228,12 @@ def _failed_import(
     )
 
 
-def _site_of(error: BaseException, target: TargetFile) -> str:
-    line = 0
-    frame: TracebackType | None = error.__traceback__
-    while frame is not None:
-        if frame.tb_frame.f_code.co_filename == str(target.path):
-            line = frame.tb_lineno
-        frame = frame.tb_next
-    return f"{target.path.name}:{line}"
+def _site_of(error: BaseException) -> str:
+    """Return the innermost line of a target or sibling that the exception went through."""
+    site = ""
+    step: TracebackType | None = error.__traceback__
+    while step is not None:
+        if TARGET_MARK in step.tb_frame.f_globals:
+            site = f"{os.path.basename(step.tb_frame.f_code.co_filename)}:{step.tb_lineno}"
+        step = step.tb_next
+    return site

@@ -216,6 +216,21 @@ def test_empty_slot_holds_nothing() -> None:
     assert held(own) == ["x.filled"]
 
 
+def test_property_of_a_class_with_slots_is_not_run() -> None:
+    class Own:
+        __slots__ = ("buffer",)
+
+        @property
+        def computed(self) -> Any:
+            raise RuntimeError("property")
+
+        def method(self) -> None: ...
+
+    own = Own()
+    own.buffer = tensor()  # type: ignore[attr-defined]  # a slot
+    assert [path for path, _ in walk([("x", own)])] == ["x", "x.buffer"]
+
+
 def test_tensor_is_found_by_itself() -> None:
     assert isinstance(tensor(), FakeTensor)
     assert held(tensor()) == ["x"]

@@ -29,7 +29,7 @@ DECISIONS = [
     ("float(thing)", "float(lib.thing)", 1.0),
     ("dict(**thing)", "iter(lib.thing.keys())", {}),
     ("(lambda *args: args)(*thing)", "iter(lib.thing)", ()),
-    ("isinstance(list, thing)", "isinstance(<class 'list'>, lib.thing)", False),
+    ("isinstance(list, thing)", "isinstance(<class 'list'>, lib.thing)", True),
     ("isinstance(thing, other)", "isinstance(lib.thing, lib.other)", False),
     ("issubclass(decimal.Decimal, thing)", "issubclass(Decimal, lib.thing)", False),
     ("isinstance(decimal.Decimal(1), thing)", "isinstance(Decimal, lib.thing)", False),
@@ -113,6 +113,12 @@ def test_long_value_is_shortened_in_the_question(bench: Bench) -> None:
     module = bench.load(f"import lib\nsame = lib.name == {'x' * 100!r}\n")
     [assumption] = module.__sm120_assumptions__
     assert assumption.question == f"lib.name == '{'x' * 56}..."
+
+
+def test_value_of_sixty_characters_is_told_whole(bench: Bench) -> None:
+    module = bench.load(f"import lib\nsame = lib.name == {'x' * 58!r}\n")
+    [assumption] = module.__sm120_assumptions__
+    assert assumption.question == f"lib.name == '{'x' * 58}'"
 
 
 def test_assumption_reads_as_a_sentence() -> None:

@@ -7,7 +7,10 @@ import threading
 
 import pytest
 
+from pytest_sm120.arch import DEFAULT_ARCH
 from pytest_sm120.errors import GhostValue, Sm120Error, TargetError, UsageError
+from pytest_sm120.stand_ins.target_files import CompiledFiles
+from pytest_sm120.tiers.record import RecordSession
 from tests.stand_ins.bench import Bench
 
 REMEDY = (
@@ -165,3 +168,27 @@ def test_remedy_names_the_global_that_holds_the_ghost(bench: Bench) -> None:
         module.run()
     module.backend = "a"
     assert module.run()
+
+
+def test_load_in_another_thread_than_the_test_is_refused(bench: Bench) -> None:
+    bench.write("target.py", "x = 1\n")
+    session = RecordSession(
+        root=bench.root, arch=DEFAULT_ARCH, real_packages=(), files=CompiledFiles()
+    )
+    refused: list[str] = []
+
+    def load() -> None:
+        try:
+            session.load("target.py", provide={}, folder_provide={}, real=(), name=None)
+        except UsageError as error:
+            refused.append(str(error))
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    thread.join()
+    session.close()
+    assert refused == [
+        "sm120.load('target.py') was called from a second thread. The fixture belongs to the "
+        "thread that runs the test, since a load changes sys.modules for the whole process. Load "
+        "in the test itself, and hand the module to the threads."
+    ]

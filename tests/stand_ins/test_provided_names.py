@@ -114,10 +114,15 @@ def test_name_of_the_standard_library_changes_for_the_target_only(bench: Bench) 
 
 def test_submodule_of_an_overlaid_module_is_imported(bench: Bench) -> None:
     module = bench.load(
-        "import wsgiref.headers\nfrom wsgiref import headers as got\n",
-        provide={"wsgiref.version": "1"},
+        """
+        import wsgiref.headers
+        from wsgiref import headers as got
+        from wsgiref.util import setup
+        """,
+        provide={"wsgiref.util.setup": 5},
     )
     assert module.got is importlib.import_module("wsgiref.headers")
+    assert module.setup == 5
 
 
 def test_name_of_a_real_package_changes_for_the_target_only(bench: Bench) -> None:
@@ -192,6 +197,12 @@ def test_key_that_nothing_names_is_refused_with_the_nearest_names(bench: Bench) 
         "imports would silently provide nothing. Use the full dotted name as the file imports it, "
         "or drop the key."
     )
+
+
+def test_key_is_refused_when_only_a_computed_name_may_import_it(bench: Bench) -> None:
+    source = "import importlib\nname = 'lib' + '.deep'\nimportlib.import_module(name)\n"
+    with pytest.raises(UsageError, match="^provide= names 'lib.deep', but no import statement"):
+        bench.load(source, provide={"lib.deep": 1})
 
 
 def test_key_that_nothing_resembles_is_refused_without_a_suggestion(bench: Bench) -> None:

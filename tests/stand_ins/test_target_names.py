@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
@@ -140,3 +141,32 @@ def test_file_is_compiled_again_when_it_has_changed(tmp_path: Path) -> None:
 def test_warning_of_the_compiler_is_not_passed_on(tmp_path: Path) -> None:
     (tmp_path / "target.py").write_text("x = '\\d'\ny = 1 is 1\n", encoding="utf-8")
     assert CompiledFiles().compile(find_target("target.py", tmp_path)).imports == frozenset()
+
+
+def test_definition_of_a_function_is_found_in_the_tree_that_was_compiled(tmp_path: Path) -> None:
+    text = "import lib\n@lib.jit\n@lib.more\ndef f(): pass\n"
+    text += "def g():\n    def f(): pass\n    return f\n"
+    (tmp_path / "target.py").write_text(text, encoding="utf-8")
+    files = CompiledFiles()
+    target = find_target("target.py", tmp_path)
+    compiled = files.compile(target)
+    codes = {code.co_name: code for code in compiled.code.co_consts if isinstance(code, CodeType)}
+    inner = next(code for code in codes["g"].co_consts if isinstance(code, CodeType))
+    assert files.definition_of(codes["f"]) is compiled.tree.body[1]
+    assert files.definition_of(codes["g"]) is compiled.tree.body[2]
+    assert files.definition_of(inner) is None
+
+
+def test_definition_of_a_function_of_another_file_is_not_known(tmp_path: Path) -> None:
+    assert CompiledFiles().definition_of(write.__code__) is None
+
+
+def test_tree_is_not_known_once_the_file_has_changed(tmp_path: Path) -> None:
+    write(tmp_path, "target.py")
+    files, path = CompiledFiles(), tmp_path / "target.py"
+    compiled = files.compile(find_target("target.py", tmp_path))
+    assert files.known_tree(path) is compiled.tree
+    path.write_text("x = 1000\n", encoding="utf-8")
+    assert files.known_tree(path) is None
+    path.unlink()
+    assert files.known_tree(path) is None

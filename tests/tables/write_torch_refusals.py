@@ -120,6 +120,7 @@ OTHERS = {
     "topk": "t.topk(1)",
     "gather": "t.gather(0, torch.zeros(1, 1, dtype=torch.int64))",
     "softmax": "t.softmax(0)",
+    "softmax_last": "t.softmax(1)",
     "logsumexp": "t.logsumexp(0)",
     "cumsum": "t.cumsum(0)",
     "cumprod": "t.cumprod(0)",

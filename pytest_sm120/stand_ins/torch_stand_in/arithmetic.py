@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -118,21 +119,6 @@ def logical_not(value: Any) -> bool:
     return not value
 
 
-def add(first: Any, second: Any) -> Any:
-    """Return the sum; of bools, whether one is true."""
-    return first + second
-
-
-def sub(first: Any, second: Any) -> Any:
-    """Return the difference."""
-    return first - second
-
-
-def mul(first: Any, second: Any) -> Any:
-    """Return the product."""
-    return first * second
-
-
 def maximum(first: Any, second: Any) -> Any:
     """Return the larger one, or NaN when one is."""
     return first if isnan(first) or first > second else second
@@ -157,6 +143,8 @@ def divide(first: Any, second: Any) -> Any:
     """Return the quotient; by zero, an infinity or NaN."""
     if second:
         return first / second
+    if isinstance(first, complex):
+        raise ArithmeticError("complex numbers divided by zero are not followed")
     if first == 0 or isnan(first):
         return math.nan
     return math.copysign(math.inf, first) * math.copysign(1.0, second)
@@ -175,7 +163,8 @@ def truncate_divide(first: Any, second: Any) -> Any:
 
 def remainder(first: Any, second: Any) -> Any:
     """Return the remainder with the divisor's sign; ArithmeticError by zero."""
-    return first % second
+    result = first % second
+    return abs(result) if result == 0 else result
 
 
 def fmod(first: Any, second: Any) -> Any:
@@ -195,31 +184,6 @@ def power(first: Any, second: Any) -> Any:
     return result
 
 
-def and_(first: Any, second: Any) -> Any:
-    """Return the bits that both have."""
-    return first & second
-
-
-def or_(first: Any, second: Any) -> Any:
-    """Return the bits that one has."""
-    return first | second
-
-
-def xor(first: Any, second: Any) -> Any:
-    """Return the bits in which they differ."""
-    return first ^ second
-
-
-def left_shift(first: int, second: int) -> int:
-    """Return the bits moved up; ValueError for a negative distance."""
-    return first << second
-
-
-def right_shift(first: int, second: int) -> int:
-    """Return the bits moved down; ValueError for a negative distance."""
-    return first >> second
-
-
 def atan2(first: float, second: float) -> float:
     """Return the angle of the point (second, first)."""
     return math.atan2(first, second)
@@ -235,36 +199,6 @@ def logaddexp(first: float, second: float) -> float:
     if math.isinf(larger):
         return larger
     return larger + math.log1p(math.exp(smaller - larger))
-
-
-def eq(first: Any, second: Any) -> bool:
-    """Return whether both are equal."""
-    return bool(first == second)
-
-
-def ne(first: Any, second: Any) -> bool:
-    """Return whether both differ."""
-    return bool(first != second)
-
-
-def lt(first: Any, second: Any) -> bool:
-    """Return whether the first is smaller."""
-    return bool(first < second)
-
-
-def le(first: Any, second: Any) -> bool:
-    """Return whether the first is not larger."""
-    return bool(first <= second)
-
-
-def gt(first: Any, second: Any) -> bool:
-    """Return whether the first is larger."""
-    return bool(first > second)
-
-
-def ge(first: Any, second: Any) -> bool:
-    """Return whether the first is not smaller."""
-    return bool(first >= second)
 
 
 def logical_and(first: Any, second: Any) -> bool:
@@ -298,30 +232,30 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "isinf": isinf,
     "isfinite": isfinite,
     "logical_not": logical_not,
-    "add": add,
-    "sub": sub,
-    "mul": mul,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
     "remainder": remainder,
     "fmod": fmod,
     "floor_divide": floor_divide,
     "pow": power,
-    "bitwise_and": and_,
-    "bitwise_or": or_,
-    "bitwise_xor": xor,
-    "bitwise_left_shift": left_shift,
-    "bitwise_right_shift": right_shift,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "bitwise_left_shift": operator.lshift,
+    "bitwise_right_shift": operator.rshift,
     "maximum": maximum,
     "minimum": minimum,
     "fmax": fmax,
     "fmin": fmin,
     "logaddexp": logaddexp,
     "atan2": atan2,
-    "eq": eq,
-    "ne": ne,
-    "lt": lt,
-    "le": le,
-    "gt": gt,
-    "ge": ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
     "logical_and": logical_and,
     "logical_or": logical_or,
     "logical_xor": logical_xor,

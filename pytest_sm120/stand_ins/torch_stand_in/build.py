@@ -10,7 +10,7 @@ from typing import Any
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in import custom_ops, streams
 from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
-from pytest_sm120.stand_ins.torch_stand_in.namespace import BOUND, CONSTANTS, bind
+from pytest_sm120.stand_ins.torch_stand_in.namespace import BOUND, CONSTANTS, LATER, bind
 
 MakeGhost = Callable[[str], object]
 
@@ -33,7 +33,9 @@ class StandInModule(ModuleType):
         return found
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *CONSTANTS[self.__name__], *BOUND.get(self.__name__, ())})
+        name = self.__name__
+        later = LATER[name]() if name in LATER else {}
+        return sorted({*self.__dict__, *CONSTANTS[name], *BOUND.get(name, ()), *later})
 
 
 def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, ModuleType]:
@@ -52,6 +54,9 @@ def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, Module
             return CONSTANTS[module][name]
         if name in BOUND.get(module, ()):
             return bind(BOUND[module][name], execution)
+        later = LATER[module]() if module in LATER and not name.startswith("__") else {}
+        if name in later:
+            return later[name]
         if torch_has(module, name):
             return make_ghost(dotted)
         raise AttributeError(f"module '{module}' has no attribute '{name}'")

@@ -121,7 +121,7 @@ def _read_target(input: Tensor, value: Any, named: dict[str, Any]) -> None:
 
 
 def _no_such_to(got: str) -> str:
-    return f"to() received an invalid combination of arguments - got ({got})"
+    return f"to() received an invalid combination of arguments - got ({got}), but expected one of:"
 
 
 def type_(call: str, input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:

@@ -22,7 +22,7 @@ from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.storages import Number
 
 # Accepted, and without influence on what is recorded.
-_IGNORED = {"layout", "pin_memory", "names"}
+_IGNORED = {"layout", "pin_memory", "names", "generator"}
 _OPTIONS = {"dtype", "device", "requires_grad"}
 
 
@@ -63,7 +63,13 @@ def read_dtype(name: str, given: object) -> DType | None:
 
 
 #: What the functions that only differ in this set every element to.
-FILLS: dict[str, Number | None] = {"empty": None, "zeros": 0, "ones": 1}
+FILLS: dict[str, Number | None] = {
+    "empty": None,
+    "zeros": 0,
+    "ones": 1,
+    "rand": None,
+    "randn": None,
+}
 
 
 def create(execution: Execution, name: str, /, *size: Any, **options: Any) -> Tensor:
@@ -75,8 +81,7 @@ def create(execution: Execution, name: str, /, *size: Any, **options: Any) -> Te
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
-    fill = FILLS[name]
-    return wanted.make(f"torch.{name}", shape, fill=fill, uninitialized=fill is None)
+    return wanted.make(f"torch.{name}", shape, fill=FILLS[name], uninitialized=name == "empty")
 
 
 def full(execution: Execution, size: Any, fill_value: Any, **options: Any) -> Tensor:
@@ -142,7 +147,9 @@ def arange(execution: Execution, *bounds: Any, **options: Any) -> Tensor:
 
 def _read_range(limits: list[Any], step: Any) -> tuple[Any, Any, Any]:
     if not 1 <= len(limits) <= 3:
-        raise TypeError("arange() received an invalid combination of arguments")
+        raise TypeError(
+            "arange() received an invalid combination of arguments - got (), but expected one of:"
+        )
     numbers = [read_number("arange", "end", 1, limit) for limit in limits]
     start, end = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
     step = numbers[2] if len(numbers) == 3 else read_number("arange", "step", 3, step)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in.devices import DEVICE_COUNT, cuda_index
@@ -11,8 +10,7 @@ from pytest_sm120.stand_ins.torch_stand_in.modes import Switch
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceProperties:
+class DeviceProperties(NamedTuple):
     """What ``torch.cuda.get_device_properties`` answers, from the table of arches."""
 
     name: str

@@ -37,7 +37,7 @@ def iinfo(execution: Execution, type: Any) -> IntegerLimits:
     _refuse_no_dtype("iinfo", type)
     if type.kind not in ("int", "uint"):
         raise TypeError(
-            f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'"
+            "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
         )
     return integer_limits(type)
 

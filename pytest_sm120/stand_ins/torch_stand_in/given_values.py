@@ -70,7 +70,7 @@ def _flatten(data: Any, shape: tuple[int, ...], level: int = 0) -> list[Number]:
 
 def _refuse_ragged(data: Any, shape: tuple[int, ...], level: int) -> None:
     if not isinstance(data, (list, tuple)):
-        raise TypeError(f"not a sequence at dim {level} (got {type(data).__name__})")
+        raise TypeError("not a sequence")
     raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {len(data)})")
 
 
@@ -80,7 +80,7 @@ def _read_one(value: Any, shape: tuple[int, ...], level: int) -> Number:
     if isinstance(value, Tensor):
         return value.item()  # type: ignore[no-any-return]
     if isinstance(value, (list, tuple)):
-        raise TypeError(f"must be real number, not {type(value).__name__}")
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
     if hasattr(value, "tolist") and hasattr(value, "dtype"):
         plain = value.tolist()
         if isinstance(plain, (bool, int, float, complex)):

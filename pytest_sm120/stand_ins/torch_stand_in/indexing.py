@@ -11,13 +11,10 @@ from pytest_sm120.stand_ins.torch_stand_in.advanced_indexing import (
     write_picked,
 )
 from pytest_sm120.stand_ins.torch_stand_in.memory import write_in_place
+from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
-from pytest_sm120.stand_ins.torch_stand_in.views import (
-    drop_dimension,
-    slice_dimension,
-    unsqueeze,
-)
+from pytest_sm120.stand_ins.torch_stand_in.views import unsqueeze
 from pytest_sm120.stand_ins.torch_stand_in.writes import broadcast_into, write_number
 
 NOT_AN_INDEX = (

@@ -59,7 +59,8 @@ def cat(tensors: Any, dim: int = 0) -> Computed:
             )
     # For the sake of old code, torch leaves out tensors of shape (0,).
     kept = [tensor for tensor in given if tuple(tensor.shape) != (0,)] or given[:1]
-    axis = wrap_dimension(dim, kept[0].ndim)
+    nothing = tuple(kept[0].shape) == (0,)
+    axis = 0 if nothing else wrap_dimension(dim, kept[0].ndim)
     for position, tensor in enumerate(kept):
         _refuse_other_sizes(kept[0], tensor, axis, position)
     source, device = common_device(given)
@@ -153,7 +154,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Computed:
     """Return the tensor with one value where the mask holds."""
     if not isinstance(mask, Tensor) or mask.dtype.kind != "bool":
         kind = mask.dtype.name if isinstance(mask, Tensor) else type(mask).__name__
-        named = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long int"}
+        named = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int"}
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{named.get(kind, kind)}"
@@ -269,7 +270,10 @@ def _counts(repeats: Any, size: int) -> list[int]:
     if len(values) == 1:
         return values * size
     if len(values) != size:
-        raise RuntimeError("repeats must have the same size as input along dim")
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got "
+            f"repeats.size(0) = {len(values)} and input.size(0) = {size}"
+        )
     return values
 
 

@@ -15,7 +15,7 @@ from pytest_sm120.tensors.layouts import broadcast_shapes
 # How torch's messages spell these dtypes in products of matrices.
 _C_NAMES = {
     "float32": "float", "float64": "double", "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16", "int32": "int", "int64": "int64_t", "int8": "signed char",
+    "bfloat16": "c10::BFloat16", "int32": "int", "int64": "long int", "int8": "signed char",
     "uint8": "unsigned char", "int16": "short", "bool": "bool",
 }  # fmt: skip
 
@@ -30,11 +30,9 @@ def _check(name: str, first: Any, second: Any) -> None:
     common_device((first, second))
     if first.dtype is not second.dtype:
         left, right = (_C_NAMES.get(t.dtype.name, t.dtype.name) for t in (first, second))
-        if name == "dot":
-            raise RuntimeError(
-                "dot : expected both vectors to have same dtype, but found "
-                f"{scalar_type_name(first.dtype)} and {scalar_type_name(second.dtype)}"
-            )
+        if second.ndim > 2:
+            names = [scalar_type_name(operand.dtype) for operand in (first, second)]
+            raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {left} != {right}")
 
 

@@ -158,6 +158,8 @@ def set_contents(tensor: View, known: Known) -> None:
     if prod(tensor._shape) == 0:
         return
     converted = convert_known(known, dtype)
+    if converted == storage.contents and isinstance(converted, Uniform):
+        return
     if isinstance(converted, Uniform) and _covers_all(tensor):
         storage.contents = converted
     elif converted is None or prod(tensor._shape) > LARGEST_FOLLOWED:

@@ -13,7 +13,7 @@ from pytest_sm120.tensors.layouts import (
 )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MemoryFormat:
     """An order of elements in memory, as ``torch.memory_format``."""
 
@@ -23,7 +23,7 @@ class MemoryFormat:
         return f"torch.{self.name}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """Dense or one of the sparse layouts, as ``torch.layout``; only dense ones are modelled."""
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.indexing import get_item, set_item
+from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation, write_back
 from pytest_sm120.stand_ins.torch_stand_in.operators import OPERATORS, make_operator
 from pytest_sm120.stand_ins.torch_stand_in.pieces import transposed, transposed_matrices
 from pytest_sm120.stand_ins.torch_stand_in.tables import OPERATIONS
-from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
-from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, TensorType
+from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
 
 
 def _as_method(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,11 +70,65 @@ def _attach(operations: Iterable[Operation]) -> dict[str, Callable[..., Any]]:
     return functions
 
 
+@functools.cache
+def computing_functions() -> dict[str, Callable[..., Any]]:
+    """Attach what computes to the class Tensor and return its functions, by name in torch.
+
+    The first target that asks pays for reading the tables; most targets never do.
+    """
+    from pytest_sm120.stand_ins.torch_stand_in.computing import COMPUTING
+
+    return _attach(COMPUTING)
+
+
+@functools.cache
+def functional() -> dict[str, Callable[..., Any]]:
+    """Return the functions of torch.nn.functional, by name."""
+    from pytest_sm120.stand_ins.torch_stand_in.computing import SHARED, dropout, linear
+
+    shared = {name: computing_functions()[name] for name in SHARED}
+    return {**shared, "linear": linear, "dropout": dropout}
+
+
+def _find_run(name: str) -> Callable[..., Any]:
+    from pytest_sm120.stand_ins.torch_stand_in.computing import COMPUTING
+
+    return next(operation.run for operation in COMPUTING if operation.name == name)
+
+
+def _find_of_class(cls: type, name: str) -> Any:
+    """Find what is not attached yet, as in ``torch.Tensor.add``."""
+    computing_functions()
+    for kind in cls.__mro__:
+        if name in kind.__dict__:
+            return kind.__dict__[name]
+    raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+
+
+def _find_of_tensor(self: Tensor, name: str) -> Any:
+    """Find what is not attached yet; refuse what torch has and the stand-in does not model."""
+    if not name.startswith("__"):
+        computing_functions()
+        found = getattr(type(self), name, None)
+        if found is not None:
+            return found.__get__(self)
+        if torch_has("torch.Tensor", name):
+            return _refusal(name)
+    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(*args: object, **kwargs: object) -> Any:
+        raise unknown_operation(f"Tensor.{name}")
+
+    return refuse
+
+
 def _attach_special() -> None:
-    runs = {operation.name: operation.run for operation in OPERATIONS}
     for dunder, name in OPERATORS.items():
-        setattr(Tensor, dunder, make_operator(dunder, name, runs[name.rstrip("_")]))
+        setattr(Tensor, dunder, make_operator(dunder, name, _find_run))
     special: dict[str, Any] = {
+        "__getattr__": _find_of_tensor,
         "__getitem__": get_item,
         "__setitem__": set_item,
         "T": property(transposed),
@@ -80,8 +136,9 @@ def _attach_special() -> None:
     }
     for name, value in special.items():
         setattr(Tensor, name, value)
+    TensorType.__getattr__ = _find_of_class  # type: ignore[attr-defined]  # found for the class only
 
 
-#: ``torch.x`` for every modelled operation on tensors.
+#: ``torch.x`` for every operation of the first table; see computing_functions for the others.
 FUNCTIONS = _attach(OPERATIONS)
 _attach_special()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in import (
     creation,
     cuda,
@@ -24,8 +25,12 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     Layout,
     MemoryFormat,
 )
-from pytest_sm120.stand_ins.torch_stand_in.methods import FUNCTIONS
-from pytest_sm120.stand_ins.torch_stand_in.questions import FUNCTIONAL, QUESTIONS
+from pytest_sm120.stand_ins.torch_stand_in.methods import (
+    FUNCTIONS,
+    computing_functions,
+    functional,
+)
+from pytest_sm120.stand_ins.torch_stand_in.questions import QUESTIONS
 from pytest_sm120.stand_ins.torch_stand_in.size import Size
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.tensors.devices import Device
@@ -87,7 +92,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
         "Parameter": parameters.Parameter,
         "Buffer": parameters.Buffer,
     },
-    "torch.nn.functional": FUNCTIONAL,
+    "torch.nn.functional": {},
     "torch.nn.parameter": {"Parameter": parameters.Parameter, "Buffer": parameters.Buffer},
     "torch.version": {
         "__version__": VERSION,
@@ -116,18 +121,21 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "torch.accelerator": {},
 }
 
+
+def _create(name: str, execution: Execution, *size: Any, **options: Any) -> Tensor:
+    return creation.create(execution, name, *size, **options)
+
+
+#: Constants by module that are read when somebody asks for what is not among the others.
+LATER: dict[str, Callable[[], dict[str, Any]]] = {
+    "torch": computing_functions,
+    "torch.nn.functional": functional,
+}
+
 #: Functions by module that get the test's execution as their first argument.
 BOUND: dict[str, dict[str, Callable[..., Any]]] = {
     "torch": {
-        "empty": lambda execution, *size, **options: creation.create(
-            execution, "empty", *size, **options
-        ),
-        "zeros": lambda execution, *size, **options: creation.create(
-            execution, "zeros", *size, **options
-        ),
-        "ones": lambda execution, *size, **options: creation.create(
-            execution, "ones", *size, **options
-        ),
+        **{name: partial(_create, name) for name in creation.FILLS},
         "full": creation.full,
         "arange": creation.arange,
         "tensor": creation.tensor,

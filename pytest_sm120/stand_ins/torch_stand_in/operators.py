@@ -29,8 +29,10 @@ OPERATORS = {
 _UNARY = ("__neg__", "__abs__", "__invert__")
 
 
-def make_operator(dunder: str, name: str, run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function behind one operator; ``run`` is the operation's row.run."""
+def make_operator(
+    dunder: str, name: str, find_run: Callable[[str], Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return the function behind one operator; ``find_run`` finds the run of an operation's row."""
     if dunder in _UNARY:
         return lambda self: getattr(self, name)()
 
@@ -38,7 +40,9 @@ def make_operator(dunder: str, name: str, run: Callable[..., Any]) -> Callable[.
         return getattr(self, name)(other) if _is_operand(other) else NotImplemented
 
     def reversed_operator(self: Tensor, other: Any) -> Any:
-        return run(f"Tensor.{name}", other, self) if _is_operand(other) else NotImplemented
+        if not _is_operand(other):
+            return NotImplemented
+        return find_run(name)(f"Tensor.{name}", other, self)
 
     return reversed_operator if dunder.startswith("__r") and dunder != "__rshift__" else operator
 

@@ -6,13 +6,9 @@ from itertools import accumulate
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, wrap_dimension
+from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
-from pytest_sm120.stand_ins.torch_stand_in.views import (
-    drop_dimension,
-    reorder,
-    slice_dimension,
-    view,
-)
+from pytest_sm120.stand_ins.torch_stand_in.views import reorder, view
 from pytest_sm120.tensors.layouts import resolve_minus_one
 
 

@@ -69,6 +69,8 @@ def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
     for position, operand in enumerate(operands, 1):
         check_operand(rule.name, operand, position, rule.tensors_only)
     source, device = common_device(operands)
+    if rule.name == "sub":
+        _refuse_one_bool(operands)
     shape = common_shape(operands)
     common = result_type(operands, source._execution.default_dtype)
     _refuse(rule, operands, common)
@@ -83,16 +85,19 @@ def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
 
 
 def _refuse(rule: Rule, operands: tuple[Any, ...], common: DType) -> None:
-    bools = [isinstance(value, bool) or _is_bool_tensor(value) for value in operands]
-    if rule.name == "sub" and any(bools) and not all(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
-            "to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
     if rule.name == "pow" and not isinstance(operands[1], Tensor):
         refuse_dtype("pow_scalar", common)
     else:
         refuse_dtype(rule.name, common)
+
+
+def _refuse_one_bool(operands: tuple[Any, ...]) -> None:
+    bools = [isinstance(value, bool) or _is_bool_tensor(value) for value in operands]
+    if any(bools) and not all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
 
 
 def _is_number(value: Any) -> bool:

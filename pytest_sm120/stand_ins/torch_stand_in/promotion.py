@@ -17,6 +17,7 @@ def promote_types(first: DType, second: DType) -> DType:
     if first is second:
         return first
     _refuse_small_floats(first, second)
+    _refuse_wide_unsigned(first, second)
     kinds = {first.kind, second.kind}
     if "complex" in kinds:
         real = _promote_floats(_real_part(first), _real_part(second))
@@ -33,6 +34,18 @@ def _refuse_small_floats(first: DType, second: DType) -> None:
         raise RuntimeError(f"Promotion for Float8 Types is not supported, {pair}")
     if any(name.startswith("float4") for name in names):
         raise RuntimeError(f"Promotion for Float4 Types is not supported, {pair}")
+
+
+_WIDE_UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
+
+
+def _refuse_wide_unsigned(first: DType, second: DType) -> None:
+    names = (first.name, second.name)
+    if _WIDE_UNSIGNED.intersection(names) and "float" not in (first.kind, second.kind):
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{scalar_type_name(first)} and {scalar_type_name(second)}"
+        )
 
 
 def _real_part(dtype: DType) -> DType:
@@ -52,12 +65,6 @@ def _promote_floats(first: DType, second: DType) -> DType:
 def _promote_integers(first: DType, second: DType) -> DType:
     if "bool" in (first.kind, second.kind):
         return second if first.kind == "bool" else first
-    wide = {"uint16", "uint32", "uint64"}
-    if first.name in wide or second.name in wide:
-        raise RuntimeError(
-            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-            f"{scalar_type_name(first)} and {scalar_type_name(second)}"
-        )
     larger = max(first, second, key=lambda dtype: (dtype.itemsize, dtype.kind == "int"))
     if first.kind != second.kind and larger.itemsize == 1:
         return DTYPES["int16"]

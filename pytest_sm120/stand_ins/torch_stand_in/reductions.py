@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.layouts import contiguous_strides, element_offsets
-from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
+from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Uniform
 
 
 class Extremes(NamedTuple):
@@ -80,7 +79,7 @@ def _combine_lines(
         return None
 
 
-def _dtypes(rule: Reduction, input: Tensor, dtype: DType | None) -> tuple[DType, DType]:
+def reduction_dtypes(rule: Reduction, input: Tensor, dtype: DType | None) -> tuple[DType, DType]:
     """Return in which dtype the elements are combined, and the result's dtype."""
     own = input.dtype
     if rule.kind == "bool":
@@ -90,11 +89,8 @@ def _dtypes(rule: Reduction, input: Tensor, dtype: DType | None) -> tuple[DType,
         if wanted.kind not in ("float", "complex"):
             which = "Input" if dtype is None else "Optional"
             raise RuntimeError(
-                "mean(): could not infer output dtype. Input dtype must be either a floating point "
-                f"or complex dtype. Got: {scalar_type_name(wanted)}"
-                if which == "Input"
-                else "mean(): could not infer output dtype. Optional dtype must be either a "
-                f"floating point or complex dtype. Got: {scalar_type_name(wanted)}"
+                f"mean(): could not infer output dtype. {which} dtype must be either a floating "
+                f"point or complex dtype. Got: {scalar_type_name(wanted)}"
             )
         return wanted, wanted
     if rule.kind == "sum" and dtype is None and own.kind in ("bool", "int", "uint"):
@@ -113,7 +109,7 @@ def reduce(
 ) -> Computed:
     """Return the result of a reduction over the dimensions; None means all of them."""
     dimensions = reduced_dimensions(dim, input.ndim)
-    compute, result = _dtypes(rule, input, dtype)
+    compute, result = reduction_dtypes(rule, input, dtype)
     if input.numel():
         refuse_dtype(rule.name, compute)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
@@ -130,7 +126,6 @@ MEAN = Reduction("mean", _mean, "mean")
 PROD = Reduction("prod", prod, "sum")
 ANY = Reduction("any", any, "bool")
 ALL = Reduction("all", all, "bool")
-NOT_FOLLOWED = {name: Reduction(name, None, "keep") for name in ("amax", "amin", "logsumexp")}
 
 
 def _largest(line: Sequence[Any]) -> Any:
@@ -270,34 +265,6 @@ def _logsumexp(line: Sequence[float]) -> float:
     return largest + math.log(sum(math.exp(value - largest) for value in line))
 
 
-def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Computed]:
-    def running(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
-        axis = wrap_dimension(dim, input.ndim)
-        compute, result = _dtypes(SUM, input, dtype)
-        if input.numel():
-            refuse_dtype(name, compute)
-        lines = lines_of(input, [axis] if input.ndim else [], compute)
-        known = None if lines is None else _unlined(input, axis, [
-            list(accumulate(line, step)) for line in lines
-        ])  # fmt: skip
-        return Computed(input, input.shape, result, known)
-
-    running.__name__ = running.__qualname__ = name
-    return running
-
-
-def _unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> list[Number]:
-    """Return elements given line by line in row-major order of the tensor's shape."""
-    inner = prod(input.shape[axis + 1 :])
-    size = input.shape[axis] if input.ndim else 1
-    return [
-        lines[(place // (size * inner)) * inner + place % inner][place // inner % size]
-        for place in range(input.numel())
-    ]
-
-
-unlined = _unlined
-
 #: The rows of every operation in this module.
 REDUCTIONS = (
     computing("sum", sum_),
@@ -312,6 +279,4 @@ REDUCTIONS = (
     computing("argmax", _argument("max")),
     computing("argmin", _argument("min")),
     computing("logsumexp", logsumexp),
-    computing("cumsum", _running("cumsum", arithmetic.add), in_place=True),
-    computing("cumprod", _running("cumprod", arithmetic.mul), in_place=True),
 )

@@ -11,8 +11,9 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
-from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of, unlined
+from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.running import unlined
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import read_values, refuse_foreign
@@ -39,9 +40,9 @@ def _with_size(tensor: Tensor, axis: int, size: int) -> list[int]:
 def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
     """Return the chosen indices of a dimension."""
     axis = wrap_dimension(dim, input.ndim)
-    chosen = _check_index("index_select", index, ("int32", "int64"))
-    if chosen.ndim > 1:
+    if isinstance(index, Tensor) and index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
+    chosen = _check_index("index_select", index, ("int32", "int64"))
     common_device((input, chosen))
     if not input.ndim and chosen.numel() != 1:
         raise RuntimeError(
@@ -177,10 +178,6 @@ def searchsorted(
             f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
             f"{list(input.shape)}"
         )
-    if sorted_sequence.dtype is not input.dtype:
-        raise RuntimeError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype"
-        )
     wanted = known_values(input)
     listed = [wanted.value] * input.numel() if isinstance(wanted, Uniform) else wanted
     known = (
@@ -228,17 +225,17 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    if input.shape[axis] > n:
+    if input.shape[axis] >= n:
         refuse_dtype("diff", input.dtype)
     return Computed(input, _with_size(input, axis, max(input.shape[axis] - n, 0)), input.dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
     """Return the softmax along a dimension; values not followed."""
-    wrap_dimension(dim, input.ndim)
+    last = wrap_dimension(dim, input.ndim) == max(input.ndim - 1, 0)
     wanted = dtype or input.dtype
     if input.numel():
-        refuse_dtype("softmax", wanted)
+        refuse_dtype("softmax_last" if last else "softmax", wanted)
     return Computed(input, input.shape, wanted)
 
 

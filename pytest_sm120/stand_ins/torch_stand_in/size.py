@@ -39,6 +39,11 @@ def read_sizes(call: str, given: tuple[object, ...]) -> tuple[int, ...]:
 
     Raises TypeError for anything that is not a whole number, as torch does.
     """
+    if len(given) == 1 and isinstance(given[0], (str, bool)):
+        raise TypeError(
+            f"{call}(): argument 'size' (position 1) must be tuple of ints, not "
+            f"{type(given[0]).__name__}"
+        )
     sizes = given
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
         sizes = tuple(given[0])

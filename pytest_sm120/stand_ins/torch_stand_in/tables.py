@@ -1,14 +1,12 @@
-"""Every modelled operation on tensors, by kind; torch.x, Tensor.x and Tensor.x_ come from here."""
+"""The operations on tensors that host code around kernels uses most: views, copies, writes.
+
+What computes is in ``computing.py``, which is read when a target first asks for one of its names.
+"""
 
 from __future__ import annotations
 
-from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, views, writes
-from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
-from pytest_sm120.stand_ins.torch_stand_in.matrices import MATRICES
+from pytest_sm120.stand_ins.torch_stand_in import copies, creation, pieces, slicing, views, writes
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation
-from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
-from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
-from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
 
 _FUNCTION_AND_METHOD = (
     views.as_strided,
@@ -19,8 +17,8 @@ _FUNCTION_AND_METHOD = (
     views.unsqueeze,
     views.squeeze,
     views.detach,
-    views.narrow,
-    views.select,
+    slicing.narrow,
+    slicing.select,
     pieces.unbind,
     pieces.split,
     pieces.chunk,
@@ -73,9 +71,4 @@ OPERATIONS = (
     *(Operation(run.__name__, run, function=False) for run in _METHOD),
     *_RENAMED,
     *copies.CONVERSIONS,
-    *POINTWISE,
-    *JOINING,
-    *MATRICES,
-    *REDUCTIONS,
-    *SELECTION,
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
 from pytest_sm120.stand_ins.torch_stand_in.memory import View, make_tensor
 from pytest_sm120.stand_ins.torch_stand_in.size import Size, wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.values import (
@@ -46,7 +45,11 @@ class UntypedStorage:
         return self._storage.device
 
 
-class Tensor(View):
+class TensorType(type):
+    """The class of the class Tensor: methods.py teaches it to find what computes."""
+
+
+class Tensor(View, metaclass=TensorType):
     """A tensor without memory: which elements of which storage, and what is known of them."""
 
     #: The gradient; nothing is ever differentiated here.
@@ -66,14 +69,10 @@ class Tensor(View):
         """Return a view of this tensor as an object of a subclass."""
         return make_like(cls, self, self._requires_grad)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not torch_has("torch.Tensor", name):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    if TYPE_CHECKING:
 
-        def refuse(*args: object, **kwargs: object) -> Any:
-            raise unknown_operation(f"Tensor.{name}")
-
-        return refuse
+        def __getattr__(self, name: str) -> Any:
+            """Find a method; methods.py has the function."""
 
     def __repr__(self) -> str:
         return f"tensor({describe(self)})"
@@ -156,11 +155,7 @@ class Tensor(View):
         """Whether it lies in host memory."""
         return self.device.type == "cpu"
 
-    @property
-    def is_meta(self) -> bool:
-        """Whether it lies on the meta device."""
-        return self.device.type == "meta"
-
+    is_meta = property(lambda self: self.device.type == "meta")
     is_sparse = is_quantized = is_nested = is_mkldnn = is_xpu = is_mps = is_hpu = False
 
     def get_device(self) -> int:

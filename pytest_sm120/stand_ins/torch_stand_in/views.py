@@ -24,7 +24,9 @@ def view(call: str, input: Tensor, *shape: Any, dtype: DType | None = None) -> T
     if isinstance(wanted, DType):
         return view_as_dtype(input, wanted)
     if not shape:
-        raise TypeError("view() received an invalid combination of arguments - got ()")
+        raise TypeError(
+            "view() received an invalid combination of arguments - got (), but expected one of:"
+        )
     sizes = resolve_sizes(input, read_sizes("view", shape))
     strides = view_strides(tuple(input._shape), input._strides, sizes)
     if strides is None:
@@ -65,11 +67,15 @@ def view_as_dtype(input: Tensor, dtype: DType) -> Tensor:
     kinds += " (different element sizes)"
     if not input._shape:
         raise RuntimeError(f"self.dim() cannot be 0 {kinds}")
-    if input._strides[-1] != 1:
-        raise RuntimeError(f"self.stride(-1) must be 1 {kinds}, but got {input._strides[-1]}")
     if old > new:
+        _refuse_steps(input, kinds)
         return _view_smaller(input, dtype, old // new)
     return _view_larger(input, dtype, new // old, kinds)
+
+
+def _refuse_steps(input: Tensor, kinds: str) -> None:
+    if input._strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {kinds}, but got {input._strides[-1]}")
 
 
 def _view_smaller(input: Tensor, dtype: DType, ratio: int) -> Tensor:
@@ -80,15 +86,19 @@ def _view_smaller(input: Tensor, dtype: DType, ratio: int) -> Tensor:
 
 def _view_larger(input: Tensor, dtype: DType, ratio: int, kinds: str) -> Tensor:
     demands = [("self.size(-1)", input._shape[-1]), ("self.storage_offset()", input._offset)]
-    demands += [
-        (f"self.stride({position})", stride) for position, stride in enumerate(input._strides[:-1])
-    ]
-    for what, value in demands:
-        if value % ratio:
-            raise RuntimeError(f"{what} must be divisible by {ratio} {kinds}, but got {value}")
+    _refuse_remainders(demands, ratio, kinds)
+    _refuse_steps(input, kinds)
+    steps = enumerate(input._strides[:-1])
+    _refuse_remainders([(f"self.stride({at})", step) for at, step in steps], ratio, kinds)
     shape = (*input._shape[:-1], input._shape[-1] // ratio)
     strides = (*(stride // ratio for stride in input._strides[:-1]), 1)
     return make_view(input, shape, strides, input._offset // ratio, dtype)
+
+
+def _refuse_remainders(demands: list[tuple[str, int]], ratio: int, kinds: str) -> None:
+    for what, value in demands:
+        if value % ratio:
+            raise RuntimeError(f"{what} must be divisible by {ratio} {kinds}, but got {value}")
 
 
 def view_as(call: str, input: Tensor, other: Tensor) -> Tensor:
@@ -280,52 +290,3 @@ def detach(call: str, input: Tensor) -> Tensor:
     made._requires_grad = False
     made._leaf = True
     return made
-
-
-def narrow(call: str, input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """Return the view of ``length`` indices of one dimension."""
-    if not input._shape:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
-    position = wrap_dimension(dim, input.ndim)
-    size, first = input._shape[position], index(start)
-    if not -size <= first <= size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
-        )
-    first = first + size if first < 0 else first
-    if first + length > size:
-        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
-    return slice_dimension(input, position, first, first + length, 1)
-
-
-def slice_dimension(input: Tensor, position: int, start: int, stop: int, step: int) -> Tensor:
-    """Return the view of the indices ``range(start, stop, step)`` of one dimension."""
-    shape, strides = list(input._shape), list(input._strides)
-    shape[position] = len(range(start, stop, step))
-    offset = input._offset + start * strides[position]
-    strides[position] *= step
-    return make_view(input, shape, strides, offset)
-
-
-def select(call: str, input: Tensor, dim: int, index: Any) -> Tensor:
-    """Return the view of one index of a dimension, without that dimension."""
-    if not input._shape:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    position = wrap_dimension(dim, input.ndim)
-    size, wanted = input._shape[position], int(index)
-    if not -size <= wanted < size:
-        raise IndexError(
-            f"select(): index {wanted} out of range for tensor of size {list(input._shape)} at "
-            f"dimension {position}"
-        )
-    return drop_dimension(input, position, wanted % size)
-
-
-def drop_dimension(input: Tensor, position: int, wanted: int) -> Tensor:
-    """Return the view of one index of a dimension that is known to be there."""
-    shape, strides = list(input._shape), list(input._strides)
-    offset = input._offset + wanted * strides[position]
-    del shape[position], strides[position]
-    return make_view(input, shape, strides, offset)

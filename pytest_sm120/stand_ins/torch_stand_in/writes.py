@@ -14,7 +14,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
 from pytest_sm120.stand_ins.torch_stand_in.size import Size, read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import broadcast_known, refuse_foreign
-from pytest_sm120.tensors.layouts import contiguous_strides, extent
+from pytest_sm120.tensors.layouts import broadcast_shapes, contiguous_strides, extent
 from pytest_sm120.tensors.storages import Number, Uniform
 
 
@@ -76,13 +76,13 @@ def copy_(call: str, input: Tensor, other: Any, non_blocking: bool = False) -> T
 def broadcast_into(target: Tensor, source: Tensor) -> Known:
     """Return what is known of the source, repeated to the target's shape; refuse other shapes."""
     missing = target.ndim - source.ndim
-    own = source.shape if missing >= 0 else source.shape[-missing:]
-    if missing < 0 and any(size != 1 for size in source.shape[:-missing]):
+    if missing < 0:
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-            f"{list(source.shape)}"
+            f"{list(broadcast_shapes(target.shape, source.shape) or source.shape)}"
         )
-    for position, size in enumerate(own, start=max(missing, 0)):
+    own = source.shape
+    for position, size in enumerate(own, start=missing):
         if size not in (1, target.shape[position]):
             raise RuntimeError(
                 f"The size of tensor a ({target.shape[position]}) must match the size of tensor b "

@@ -110,6 +110,9 @@ def follow(data, strategy, length):
             return
         if is_particular_to_cpu(real_error):
             return
+        if real.numel() == 0 and NotImplementedError in (type(real_error), type(our_error)):
+            # Whether a kernel with nothing to do looks at the dtype differs between kernels.
+            return
         compare_errors(real_error, our_error)
         if real_error is not None:
             return

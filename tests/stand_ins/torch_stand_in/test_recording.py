@@ -12,16 +12,16 @@ def only(records):
 
 @pytest.mark.parametrize(
     ("name", "fill", "uninitialized"),
-    [("empty", None, True), ("zeros", 0, False), ("ones", 1, False)],
+    [("empty", None, True), ("zeros", 0, False), ("ones", 1, False), ("rand", None, False)],
 )
 def test_creation_is_recorded_with_its_fill(torch, execution, name, fill, uninitialized):
-    getattr(torch, name)(4, 6, dtype=torch.uint8, device="cuda:1")
+    getattr(torch, name)(4, 6, dtype=torch.float16, device="cuda:1")
     made = only(execution.recording.allocations())
     assert (made.call, made.fill, made.uninitialized) == (f"torch.{name}", fill, uninitialized)
     assert (made.shape, made.strides, made.dtype, made.device) == (
         (4, 6),
         (6, 1),
-        "uint8",
+        "float16",
         "cuda:1",
     )
 
@@ -132,3 +132,5 @@ def test_big_scratch_holds_no_memory_for_its_contents(torch):
     scratch = torch.zeros(32768, 37440, dtype=torch.uint8, device="cuda")
     assert scratch[100, 5].item() == 0
     assert scratch.nbytes == 1226833920
+    scratch[:64].zero_()
+    assert scratch[100, 5].item() == 0

@@ -221,6 +221,14 @@ def test_tensor_that_a_kernel_writes_has_unknown_contents_afterwards(
     assert read.tolist() == [0.0, 0.0]
 
 
+def test_what_a_kernel_writes_is_worked_out_once(bench: Bench, kernels: Any) -> None:
+    kernels.run((1,), bench.tensor(2), 1)
+    assert kernels.scale.written_arguments == {"x_ptr"}
+    assert list(bench.execution.written_arguments.values()) == [{"x_ptr"}]
+    kernels.run((1,), bench.tensor(2), 1)
+    assert len(bench.execution.written_arguments) == 1
+
+
 def test_wrapper_module_is_loaded_and_driven(bench: Bench) -> None:
     module = bench.load(
         """

@@ -1,0 +1,31 @@
+"""The operations on tensors that compute; apart, since most targets need none of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
+from pytest_sm120.stand_ins.torch_stand_in.matrices import LINEAR, MATRICES
+from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
+from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
+from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
+from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
+from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
+
+COMPUTING = (*POINTWISE, *JOINING, *MATRICES, *REDUCTIONS, *RUNNING, *SELECTION)
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """Do what ``torch.nn.functional.linear`` does."""
+    return LINEAR.run("torch.nn.functional.linear", input, weight, bias)
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Return the input; what is dropped while training is not followed."""
+    if training and p:
+        raise unknown_operation("torch.nn.functional.dropout while training")
+    return input
+
+
+#: What torch.nn.functional shares with torch itself.
+SHARED = ("relu", "sigmoid", "tanh", "softmax", "log_softmax")

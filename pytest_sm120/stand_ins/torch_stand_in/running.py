@@ -1,0 +1,49 @@
+"""Running sums and products along a dimension."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from math import prod
+from typing import Any
+
+from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.reductions import SUM, lines_of, reduction_dtypes
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension
+from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.tensors.storages import Number
+
+
+def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Computed]:
+    def running(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
+        axis = wrap_dimension(dim, input.ndim)
+        compute, result = reduction_dtypes(SUM, input, dtype)
+        if input.numel():
+            refuse_dtype(name, compute)
+        lines = lines_of(input, [axis] if input.ndim else [], compute)
+        known = None if lines is None else unlined(input, axis, [
+            list(accumulate(line, step)) for line in lines
+        ])  # fmt: skip
+        return Computed(input, input.shape, result, known)
+
+    running.__name__ = running.__qualname__ = name
+    return running
+
+
+def unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> list[Number]:
+    """Return elements given line by line in row-major order of the tensor's shape."""
+    inner = prod(input.shape[axis + 1 :])
+    size = input.shape[axis] if input.ndim else 1
+    return [
+        lines[(place // (size * inner)) * inner + place % inner][place // inner % size]
+        for place in range(input.numel())
+    ]
+
+
+#: The rows of every operation in this module.
+RUNNING = (
+    computing("cumsum", _running("cumsum", operator.add), in_place=True),
+    computing("cumprod", _running("cumprod", operator.mul), in_place=True),
+)
