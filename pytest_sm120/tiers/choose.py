@@ -55,16 +55,14 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     """Return whether this machine can serve the tier, and if not, why and what to do."""
     if tier in BUILT_TIERS:
         return Availability(tier)
-    from pytest_sm120 import __version__
-
-    cause = f"pytest-sm120 {__version__} does not have the {tier} tier yet."
+    cause = f"This version of pytest-sm120 does not have the {tier} tier yet."
     remedy = f"Use the {DEFAULT_TIER} tier, or a version that has this one."
     needed = ("triton",) if tier == "compile" else ("torch", "triton")
     missing = [package for package in needed if not has_package(package)]
     if missing:
         cause += f" It will need {' and '.join(missing)}, which this environment lacks."
         remedy += _how_to_install()
-    return Availability(tier, cause, remedy, f"not in {__version__}")
+    return Availability(tier, cause, remedy, "not in this version yet")
 
 
 def _how_to_install() -> str:
