@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,10 +10,6 @@ from pytest_sm120.errors import UsageError
 from pytest_sm120.plugin.fixture import Sm120
 from pytest_sm120.plugin.settings import Wishes, read_marker, read_settings
 from pytest_sm120.tiers.choose import DEFAULT_TIER, find_availability
-
-if TYPE_CHECKING:
-    # What pytest.param returns has no public name.
-    from _pytest.mark import ParameterSet
 
 
 def parametrize_tiers(metafunc: pytest.Metafunc) -> None:
@@ -36,7 +31,7 @@ def _tiers_to_show(metafunc: pytest.Metafunc) -> tuple[str, ...]:
     return () if plain else settings.tiers
 
 
-def _parameter(tier: str) -> ParameterSet:
+def _parameter(tier: str) -> object:
     available = find_availability(tier)
     # A mark, so that the report names the test's line, and no fixture of the user's is set up.
     marks = () if available.runs else (pytest.mark.skip(reason=f"sm120: {available.why}"),)

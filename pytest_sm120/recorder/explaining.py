@@ -26,7 +26,7 @@ def explain_recording(recording: Queries) -> str:
     lines = [explain_record(record) for record in records[:_MOST_LINES]]
     if len(records) > _MOST_LINES:
         lines.append(f"... and {len(records) - _MOST_LINES} more")
-    return "\n".join(lines) if lines else "nothing: the test loaded a target but called none of it"
+    return "\n".join(lines) or "nothing: no allocation, launch, fill, call or store was made"
 
 
 def explain_record(record: Record) -> str:

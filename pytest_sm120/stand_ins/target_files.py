@@ -7,7 +7,7 @@ import os
 import warnings
 from pathlib import Path
 from types import CodeType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from pytest_sm120.errors import TargetError, UsageError
 from pytest_sm120.stand_ins.import_statements import imported_names, public_names
@@ -146,7 +146,9 @@ def _compile(target: TargetFile) -> CompiledFile:
         # Python warns of invalid escapes and the like when it compiles; that is not our business.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text, filename=str(target.path))
+            # Not ast.parse, whose frame would stand between the user's test and the error.
+            parsed = compile(text, str(target.path), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            tree = cast(ast.Module, parsed)
             code = compile(tree, str(target.path), "exec", dont_inherit=True)
     # MemoryError: what the parser raises for expressions that are nested too deeply.
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -43,9 +43,9 @@ class RecordSession:
         arch: Arch,
         real_packages: Iterable[str],
         files: CompiledFiles,
-        thread: int,
+        thread: int | None = None,
     ) -> None:
-        """``thread`` identifies the test's own, the only one that may load."""
+        """``thread`` identifies the only one that may load; None stands for the present one."""
         self.execution = Execution(
             arch=arch,
             definition_of=files.definition_of,
@@ -53,7 +53,7 @@ class RecordSession:
         )
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []
-        self._thread = thread
+        self._thread = threading.get_ident() if thread is None else thread
 
     @property
     def recording(self) -> Recording:

@@ -61,6 +61,6 @@ def test_errors_that_are_linked_in_a_circle_end():
 
 def test_attribute_named_exceptions_is_left_alone_when_it_is_no_group():
     error = OSError()
-    error.exceptions = (5,)
+    vars(error)["exceptions"] = (5,)
     reporting.hide_own_frames(error)
     assert not is_hidden()

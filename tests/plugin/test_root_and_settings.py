@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 LOADS = "def test_it(sm120): assert sm120.load('scratch.py').scratch\n"
 
 
@@ -93,3 +95,36 @@ def test_call_wins(sm120):
             encoding="utf-8",
         )
     run().assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize("scope", ["function", "class", "module", "session"])
+def test_sm120_provide_can_have_any_scope(project, run, scope):
+    project.makeconftest(
+        f"""
+        import pytest
+
+        @pytest.fixture(scope="{scope}")
+        def sm120_provide():
+            yield {{"paged.runtime.resources": "shared"}}
+            print("CLOSED")
+        """
+    )
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def module(sm120):
+            return sm120.load("kernels/scratch.py")
+
+        class TestBoth:
+            def test_one(self, module):
+                assert module.resources == "shared"
+
+            def test_two(self, sm120, module):
+                assert sm120.load("kernels/questioning.py") and module.resources == "shared"
+        """
+    )
+    result = run("-s")
+    result.assert_outcomes(passed=2)
+    assert result.stdout.str().count("CLOSED") == (2 if scope == "function" else 1)

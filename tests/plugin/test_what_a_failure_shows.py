@@ -143,6 +143,51 @@ def test_traceback_of_a_failed_import_shows_the_target_and_none_of_our_lines(pro
     assert "pytest_sm120/" not in text
 
 
+def test_target_that_is_not_python_shows_the_line_and_no_parser(project, run):
+    (project.path / "kernels" / "raising.py").write_text("x = 1\ndef f(:\n", encoding="utf-8")
+    project.makepyfile(RAISING)
+    text = run().stdout.str()
+    assert 'raising.py", line 2\n        def f(:\n' in text
+    assert "raising.py:2: the file is not Python that this interpreter can compile" in text
+    assert "pytest_sm120/" not in text and "ast.py" not in text
+
+
+def test_traceback_of_a_group_shows_only_lines_of_the_user(project, run):
+    project.makepyfile(
+        """
+        import pytest
+
+        def test_it(sm120):
+            module = sm120.load("kernels/scratch.py")
+            group = getattr(__builtins__, "ExceptionGroup", None) or pytest.skip("new in 3.11")
+            try:
+                module.torch.zeros(1, dtype="unheard of")
+            except Exception as error:
+                raise group("one", [error])
+        """
+    )
+    text = run("-rs").stdout.str()
+    assert "pytest_sm120/" not in text
+    assert "new in 3.11" in text or "ExceptionGroup: one (1 sub-exception)" in text
+
+
+def test_debuggers_get_the_traceback_as_it_is(project, run):
+    project.makeconftest(
+        """
+        def pytest_exception_interact(node, call, report):
+            traceback = call.excinfo.value.__traceback__
+            assert traceback is call.excinfo.tb
+            files = []
+            while traceback is not None:
+                files.append(traceback.tb_frame.f_code.co_filename)
+                traceback = traceback.tb_next
+            print("DEEPEST", files[-1])
+        """
+    )
+    project.makepyfile("def test_it(sm120): sm120.load('kernels/missing.py')")
+    run("-s").stdout.fnmatch_lines(["*DEEPEST *pytest_sm120*target_files.py"])
+
+
 def test_full_trace_shows_our_lines_too(project, run):
     (project.path / "kernels" / "raising.py").write_text("x = 1\nx.nothing\n", encoding="utf-8")
     project.makepyfile(RAISING)
@@ -154,8 +199,13 @@ def test_header_says_what_runs_and_why_the_rest_does_not(project, run):
     lines = run().outlines
     assert f"sm120: 0.1.0, tiers source, record; arch sm_120; root {project.path}" in lines
     assert (
+<<<<<<< HEAD
         "sm120: cannot run here: interpret, compile, device (not in this version); see sm120 doctor"
         in lines
+=======
+        "sm120: cannot run here: interpret, compile, device (not in this version yet); "
+        "see sm120 doctor" in lines
+>>>>>>> plugin
     )
 
 

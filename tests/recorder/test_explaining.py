@@ -75,5 +75,5 @@ def test_long_recording_is_cut() -> None:
 
 def test_empty_recording_says_so() -> None:
     assert (
-        explain_recording(Recording()) == "nothing: the test loaded a target but called none of it"
+        explain_recording(Recording()) == "nothing: no allocation, launch, fill, call or store was made"
     )
