@@ -16,17 +16,25 @@ from pytest_sm120.recorder.records import (
     TensorView,
 )
 
-# Enough for every call of a contract's drive; the rest would push the assertion off the screen.
-_MOST_LINES = 60
+# Enough for what a test usually does; more would push the assertion off the screen.
+_MOST_LINES = 30
+_LONGEST_LINE = 160
 
 
 def explain_recording(recording: Queries) -> str:
-    """Return one line for each record, in call order; the first 60 when there are more."""
+    """Return one line for each record, in call order; the first 30 when there are more.
+
+    A line is cut after 160 characters.
+    """
     records = recording.records()
-    lines = [explain_record(record) for record in records[:_MOST_LINES]]
+    lines = [_cut(explain_record(record)) for record in records[:_MOST_LINES]]
     if len(records) > _MOST_LINES:
         lines.append(f"... and {len(records) - _MOST_LINES} more")
     return "\n".join(lines) or "nothing: no allocation, launch, fill, call or store was made"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 3]}..."
 
 
 def explain_record(record: Record) -> str:

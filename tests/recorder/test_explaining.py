@@ -66,11 +66,23 @@ def test_recording_is_told_line_by_line() -> None:
 
 def test_long_recording_is_cut() -> None:
     recording = Recording()
-    for _ in range(63):
+    for _ in range(33):
         launch(recording)
     lines = explain_recording(recording).splitlines()
-    assert len(lines) == 61
+    assert len(lines) == 31
     assert lines[-1] == "... and 3 more"
+
+
+@pytest.mark.parametrize(("length", "shown"), [(160, 160), (161, 160)])
+def test_long_line_is_cut(length: int, shown: int) -> None:
+    recording = Recording()
+    launch(recording, "k")
+    room = length - len(explain_recording(recording)) + len("k")
+    recording = Recording()
+    launch(recording, "k" * room)
+    line = explain_recording(recording)
+    assert len(line) == shown
+    assert line.endswith("...") == (length > shown)
 
 
 def test_empty_recording_says_so() -> None:
