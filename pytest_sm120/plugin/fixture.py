@@ -105,7 +105,7 @@ class Sm120:
         shape: Iterable[int],
         dtype: object = "float32",
         device: object = "cpu",
-        strides: Iterable[int] | None = None,
+        strides: Sequence[int] | None = None,
     ) -> Tensor:
         """Return an input tensor of unknown contents; it does not count as an allocation.
 

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any, Union
 
-from pytest_sm120.recorder.reachable import Found, attributes_of, find_tensors, plain_key
+from pytest_sm120.recorder.reachable import (
+    LEAVES,
+    Found,
+    attributes_of,
+    find_tensors,
+    is_tensor,
+    plain_key,
+)
 from pytest_sm120.recorder.records import TensorView
 
 #: Called with the key and the view of each tensor that is kept.
@@ -127,13 +134,21 @@ class ModuleGlobals:
 
     def held_tensors(self) -> Iterator[tuple[object, TensorView]]:
         """Yield (path, view), e.g. ``("_cache[('ws', 'cuda:0')]", view)``."""
-        return find_tensors(self.held_values())
+        return find_tensors([found for found in self.held_values() if _may_lead_on(found[1])])
 
     def _is_kept_here(self, value: object) -> bool:
         if isinstance(value, (type, FunctionType)):
             # An imported class or function belongs to another module.
             return value.__module__ == self.module.__name__
         return True
+
+
+def _may_lead_on(value: object) -> bool:
+    """Leave out quickly what most globals are: this is asked at every query."""
+    kind = type(value)
+    if kind is FunctionType:
+        return bool(value.__dict__)
+    return kind not in LEAVES and (is_tensor(value) or not hasattr(kind, "__sm120_plain__"))
 
 
 Holder = Union[Registry, WatchedObject, ModuleGlobals]  # noqa: UP007  # evaluated at run time on 3.10

@@ -20,8 +20,10 @@ Found = tuple[object, object]
 # cache -> object -> dict -> tuple -> tensor is the deepest nesting seen upstream.
 _DEEPEST = 4
 
-# Holds nothing. Modules may have tables of a hundred thousand of these.
-_LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes, bytearray, range})
+#: Types that hold nothing. Modules may have tables of a hundred thousand of these.
+LEAVES = frozenset(
+    {type(None), bool, int, float, complex, str, bytes, bytearray, range, ModuleType}
+)
 
 # A logger leads to every other logger and handler of the process.
 _FOREIGN_ROOTS = frozenset({"logging"})
@@ -52,7 +54,7 @@ def walk(roots: Iterable[Found]) -> Iterator[Found]:
         for path, value in level:
             if is_tensor(value):
                 yield path, value
-            elif type(value) not in _LEAVES and id(value) not in seen:
+            elif type(value) not in LEAVES and id(value) not in seen:
                 seen.add(id(value))
                 entered.append((path, value))
                 yield path, value
@@ -92,8 +94,8 @@ def _worth_a_look(
     pairs: Iterable[tuple[K, object]], values: list[object]
 ) -> Iterator[tuple[K, object]]:
     """Yield the pairs whose values may hold something; a long table of numbers costs little."""
-    if not _LEAVES.issuperset(map(type, values)):
-        yield from (pair for pair in pairs if type(pair[1]) not in _LEAVES)
+    if not LEAVES.issuperset(map(type, values)):
+        yield from (pair for pair in pairs if type(pair[1]) not in LEAVES)
 
 
 def _items(value: list[object] | tuple[object, ...] | deque[object]) -> list[object]:

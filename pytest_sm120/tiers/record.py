@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -91,7 +91,7 @@ class RecordSession:
         )
 
     def tensor(
-        self, shape: Iterable[int], dtype: object, device: object, strides: Iterable[int] | None
+        self, shape: Iterable[int], dtype: object, device: object, strides: Sequence[int] | None
     ) -> Tensor:
         """Return an input of unknown contents; it does not count as an allocation."""
         steps = None if strides is None else tuple(strides)

@@ -173,7 +173,11 @@ def test_remedy_names_the_global_that_holds_the_ghost(bench: Bench) -> None:
 def test_load_in_another_thread_than_the_test_is_refused(bench: Bench) -> None:
     bench.write("target.py", "x = 1\n")
     session = RecordSession(
-        root=bench.root, arch=DEFAULT_ARCH, real_packages=(), files=CompiledFiles()
+        root=bench.root,
+        arch=DEFAULT_ARCH,
+        real_packages=(),
+        files=CompiledFiles(),
+        thread=threading.get_ident(),
     )
     refused: list[str] = []
 

@@ -68,3 +68,64 @@ def test_each_test_has_the_outcome_that_the_variant_deserves(pytester, variant):
     result = run_suite(pytester, root)
     expected = {name: outcome[position] for name, outcome in EXPECTED.items()}
     assert outcomes(result) == expected
+
+
+ALLOCATES = (
+    'flash_mla_sm120.py:511: _split_kv_pages_to_64 allocates "flash_mla_sm120_split:cuda:0" with '
+    "torch.empty"
+)
+REMEDY = (
+    "the contract asks for zeros. Rows that a launch skips keep what the allocator recycled. "
+    "Allocate with torch.zeros."
+)
+COST = "Cost of the initial value: one memset of 585 KiB (599,040 bytes) per (re)allocation, at size 4."
+
+
+def broken_contract(hazard: str) -> list[str]:
+    """The lines that a failing run shows of the broken contract, without pytest's margin."""
+    return [
+        'The contract for "flash_mla_sm120_split:{device}" is broken in 2 of 15 clauses.',
+        f"1. initial value: {ALLOCATES}; {REMEDY}",
+        f"2. growth initial value: {ALLOCATES} when it grows to 1.14 MiB; {REMEDY}",
+        f"Hazard: {hazard}",
+        COST,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pin", "hazard"),
+    [
+        (
+            "flashinfer-python==0.6.18",
+            "live: flashinfer-python 0.6.18 is in force (sm120_versions), and the contract names "
+            "flashinfer-python<=0.6.18 as affected.",
+        ),
+        (
+            "flashinfer-python==0.7.2",
+            "latent: flashinfer-python 0.7.2 is in force (sm120_versions), which is outside "
+            "<=0.6.18; the contract still asks for it, since another version of the consumer makes "
+            "it live again.",
+        ),
+    ],
+    ids=["live", "latent"],
+)
+def test_contract_of_the_shipped_file_says_what_to_do(pytester, sglang, tmp_path, pin, hazard):
+    root = make_variant(sglang, tmp_path / "variant", SHIPPED)
+    result = run_suite(pytester, root, "-k", "whole_contract", "-o", f"sm120_versions={pin}")
+    margin = ("E       pytest_sm120.errors.ContractBroken: ", "E       ")
+    shown = [line for line in result.outlines if line.startswith(margin)]
+    texts = [line.removeprefix(margin[0]).removeprefix(margin[1]).strip() for line in shown]
+    assert [text for text in texts if text] == broken_contract(hazard)
+    title = '"flash_mla_sm120_split:{device}"'
+    assert f"{title}: {COST}" in result.outlines
+
+
+def test_each_failure_of_the_shipped_file_names_what_it_found(pytester, sglang, tmp_path):
+    root = make_variant(sglang, tmp_path / "variant", SHIPPED)
+    result = run_suite(pytester, root, "-k", "not whole_contract")
+    reports = result.reprec.getreports("pytest_runtest_logreport")
+    failures = [report for report in reports if report.failed]
+    assert len(failures) == 4
+    for report in failures:
+        assert "'torch.empty' == 'torch.zeros'" in report.longreprtext
+        assert "pytest_sm120/" not in report.longreprtext

@@ -108,7 +108,7 @@ def _full(
 def read_number(name: str, argument: str, position: int, value: Any) -> Number:
     """Return a number given as such or as a tensor with one known value."""
     if isinstance(value, Tensor):
-        return value.item()  # type: ignore[no-any-return]
+        return value.item()  # type: ignore[no-any-return]  # a number of Python
     if not isinstance(value, (bool, int, float, complex)):
         refuse_foreign(value)
         raise TypeError(
@@ -192,7 +192,7 @@ def tensor(execution: Execution, data: Any, **options: Any) -> Tensor:
 def as_tensor(execution: Execution, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Return what ``torch.as_tensor`` does: a tensor itself when it already fits."""
     if isinstance(data, Tensor):
-        return data.to(device=device, dtype=dtype)  # type: ignore[no-any-return]
+        return data.to(device=device, dtype=dtype)  # type: ignore[no-any-return]  # a tensor again
     return _from_data(execution, "torch.as_tensor", data, {"dtype": dtype, "device": device})
 
 

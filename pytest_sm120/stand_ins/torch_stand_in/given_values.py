@@ -78,7 +78,7 @@ def _read_one(value: Any, shape: tuple[int, ...], level: int) -> Number:
     if isinstance(value, (bool, int, float, complex)):
         return value
     if isinstance(value, Tensor):
-        return value.item()  # type: ignore[no-any-return]
+        return value.item()  # type: ignore[no-any-return]  # a number of Python
     if isinstance(value, (list, tuple)):
         raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
     if hasattr(value, "tolist") and hasattr(value, "dtype"):

@@ -69,7 +69,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
     return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype)
 
 
-def matmul(input: Tensor, other: Tensor) -> Computed:
+def matmul(input: Any, other: Any) -> Computed:
     """Return the product: of vectors, matrices or batches of matrices."""
     for operand in (input, other):
         if not isinstance(operand, Tensor):

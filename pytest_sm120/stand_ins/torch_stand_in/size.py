@@ -63,7 +63,7 @@ def _read_size(call: str, size: object, position: int) -> int:
 def _refuse_ghost(value: object) -> None:
     if getattr(type(value), "__sm120_opaque__", False):
         # The ghost's own error says what it is and what to do.
-        int(value)  # type: ignore[call-overload]
+        int(value)  # type: ignore[call-overload]  # called for its refusal
 
 
 def refuse_negative(sizes: tuple[int, ...]) -> None:

@@ -93,7 +93,7 @@ def refuse_foreign(value: object) -> None:
     kind = type(value)
     if getattr(kind, "__sm120_opaque__", False):
         # The ghost's own error says what it is and what to do.
-        int(value)  # type: ignore[call-overload]
+        int(value)  # type: ignore[call-overload]  # called for its refusal
     if kind.__module__.partition(".")[0] == "torch":
         raise UsageError(
             f"{find_place().site}: an object of the real torch ({kind.__name__}) was given to the "
