@@ -62,11 +62,7 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     if missing:
         cause += f" It will need {' and '.join(missing)}, which this environment lacks."
         remedy += _how_to_install()
-<<<<<<< HEAD
-    return Availability(tier, cause, remedy, "not in this version")
-=======
     return Availability(tier, cause, remedy, "not in this version yet")
->>>>>>> plugin
 
 
 def _how_to_install() -> str:

@@ -199,13 +199,8 @@ def test_header_says_what_runs_and_why_the_rest_does_not(project, run):
     lines = run().outlines
     assert f"sm120: 0.1.0, tiers source, record; arch sm_120; root {project.path}" in lines
     assert (
-<<<<<<< HEAD
-        "sm120: cannot run here: interpret, compile, device (not in this version); see sm120 doctor"
-        in lines
-=======
         "sm120: cannot run here: interpret, compile, device (not in this version yet); "
         "see sm120 doctor" in lines
->>>>>>> plugin
     )
 
 

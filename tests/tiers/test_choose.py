@@ -48,31 +48,18 @@ def test_missing_tier_says_what_it_will_need(monkeypatch, version, ending):
     monkeypatch.setattr(choose, "sys", SimpleNamespace(version_info=version))
     available = find_availability("compile", lambda package: package == "torch")
     assert not available.runs
-<<<<<<< HEAD
-    assert available.short_cause == "not in this version"
-    assert available.why == (
-        "This version of pytest-sm120 does not have the compile tier yet. It will need triton, which this "
-        "environment lacks. Use the record tier, or a version that has this one. To get what it "
-        f'will need: pip install "pytest-sm120[torch]"{ending}'
-=======
     assert available.short_cause == "not in this version yet"
     assert available.why == (
         "This version of pytest-sm120 does not have the compile tier yet. It will need triton, "
         "which this environment lacks. Use the record tier, or a version that has this one. "
         f'To get what it will need: pip install "pytest-sm120[torch]"{ending}'
->>>>>>> plugin
     )
 
 
 def test_missing_tier_asks_for_nothing_that_is_there():
     assert find_availability("device", lambda package: True).why == (
-<<<<<<< HEAD
-        "This version of pytest-sm120 does not have the device tier yet. Use the record tier, or a version "
-        "that has this one."
-=======
         "This version of pytest-sm120 does not have the device tier yet. Use the record tier, "
         "or a version that has this one."
->>>>>>> plugin
     )
 
 
