@@ -124,8 +124,7 @@ def _sm120_for_test_case(request: pytest.FixtureRequest, sm120: Sm120) -> None:
     request.instance.sm120 = sm120
 
 
-# First, hence around the hooks of others: what they make of the report is seen here.
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:

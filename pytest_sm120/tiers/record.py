@@ -141,5 +141,4 @@ class RecordSession:
         """Put the process and the watched objects back as they were."""
         for watching in reversed(self._watched):
             watching.release()
-        self._watched.clear()
         self._loader.close()

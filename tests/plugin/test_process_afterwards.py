@@ -110,3 +110,42 @@ def test_rude_target_sees_its_own_changes_until_the_test_ends(watched, run_proce
     )
     done = run_process("-m", "pytest", "-s", "-p", "sm120", "-p", "no:cacheprovider")
     assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_watched_object_is_of_its_own_class_again_in_the_next_test(project, run):
+    project.makepyfile(
+        """
+        class Holder: pass
+        HOLDER = Holder()
+
+        def test_one(sm120):
+            assert sm120.watch(HOLDER) is HOLDER
+            HOLDER.buffer = sm120.tensor((4,))
+
+        def test_two(sm120):
+            assert type(HOLDER) is Holder
+            assert "__setattr__" not in vars(Holder)
+            HOLDER.buffer = sm120.tensor((4,))
+            assert sm120.recording.stores() == []
+        """
+    )
+    run().assert_outcomes(passed=2)
+
+
+def test_fixture_of_a_test_that_is_over_is_not_kept(project, run):
+    project.makepyfile(
+        """
+        import gc
+        import weakref
+
+        KEPT = []
+
+        def test_one(sm120):
+            KEPT.append(weakref.ref(sm120))
+
+        def test_two():
+            gc.collect()
+            assert KEPT[0]() is None
+        """
+    )
+    run().assert_outcomes(passed=2)
