@@ -137,7 +137,7 @@ def pytest_runtest_makereport(
     if call.excinfo is not None:
         hide_own_frames(call.excinfo.value)
     report = yield
-    add_to_report(fixture, report)
+    add_to_report(fixture, report, call.excinfo)
     if report.when == "teardown":
         # A recording can be long; it need not live as long as the run.
         del item.stash[_FIXTURE]

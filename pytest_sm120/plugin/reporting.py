@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_sm120.errors import ContractBroken
 from pytest_sm120.plugin.fixture import Sm120
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def add_to_report(fixture: Sm120, report: pytest.TestReport) -> None:
+def add_to_report(
+    fixture: Sm120,
+    report: pytest.TestReport,
+    excinfo: pytest.ExceptionInfo[BaseException] | None = None,
+) -> None:
     """Add what was recorded to a failure; at the end of the test, what it did to its last report.
 
     That is plain data, which pytest-xdist can carry from its workers.
@@ -25,12 +30,14 @@ def add_to_report(fixture: Sm120, report: pytest.TestReport) -> None:
     if report.skipped and not hasattr(report, "wasxfail"):
         fixture.was_skipped = True
     if report.failed:
-        report.sections += _sections(fixture)
+        # A broken contract has named every place already.
+        says_all = excinfo is not None and excinfo.errisinstance(ContractBroken)
+        report.sections += _sections(fixture, with_records=not says_all)
     if report.when == "teardown":
         report.sm120 = describe_use(fixture)  # type: ignore[attr-defined]  # reports take extra data
 
 
-def _sections(fixture: Sm120) -> Iterator[tuple[str, str]]:
+def _sections(fixture: Sm120, *, with_records: bool) -> Iterator[tuple[str, str]]:
     session = fixture.used_session
     if session is None or not session.targets:
         return
@@ -39,7 +46,8 @@ def _sections(fixture: Sm120) -> Iterator[tuple[str, str]]:
     assumptions = fixture.assumptions
     if assumptions:
         yield "sm120: assumed at import", "\n".join(assumptions)
-    yield "sm120: recorded", explain_recording(session.recording)
+    if with_records:
+        yield "sm120: recorded", explain_recording(session.recording)
 
 
 def describe_use(fixture: Sm120) -> dict[str, Any]:

@@ -123,7 +123,11 @@ def names_to_remove(added: dict[str, ModuleType], put: Iterable[object] = ()) ->
     A real package that was imported meanwhile and has bound a stand-in goes as a whole: it would
     go on using the stand-in of a test that is over. ``put`` are the stand-ins themselves.
     """
-    removed = {name for name, module in added.items() if _is_ours(module)}
+    removed = {
+        name
+        for name, module in added.items()
+        if _is_ours(module) or _is_made_by_hand(added.get(root_of(name)))
+    }
     gone = {id(module) for module in put}
     tainted = True
     while tainted:
@@ -133,6 +137,11 @@ def names_to_remove(added: dict[str, ModuleType], put: Iterable[object] = ()) ->
         tainted = bool(roots)
         removed |= {name for name in rest if root_of(name) in roots}
     return [name for name in added if name in removed]
+
+
+def _is_made_by_hand(root: object) -> bool:
+    """Return whether a root was put into sys.modules by code under test, rather than imported."""
+    return isinstance(root, ModuleType) and root.__spec__ is None
 
 
 def _restore_environment(saved: dict[str, str]) -> None:

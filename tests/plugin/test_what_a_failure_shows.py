@@ -266,3 +266,10 @@ def test_expected_failure_counts_as_run(project, run):
         """
     )
     assert "1 test (1 in record): 1 target loaded" in run().stdout.str()
+
+
+def test_broken_contract_is_not_followed_by_what_was_recorded(project, run):
+    project.makepyfile(BROKEN)
+    result = run()
+    result.assert_outcomes(failed=1)
+    assert "sm120: recorded" not in result.stdout.str()

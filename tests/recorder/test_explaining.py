@@ -87,5 +87,6 @@ def test_long_line_is_cut(length: int, shown: int) -> None:
 
 def test_empty_recording_says_so() -> None:
     assert (
-        explain_recording(Recording()) == "nothing: no allocation, launch, fill, call or store was made"
+        explain_recording(Recording())
+        == "nothing: no allocation, launch, fill, call or store was made"
     )

@@ -266,3 +266,28 @@ def test_loader_can_be_used_again_after_it_was_closed(bench: Bench) -> None:
     bench.load("")
     bench.close()
     assert bench.load("import torch\n", "second.py").torch is sys.modules["torch"]
+
+
+def test_module_that_a_target_made_by_hand_goes(bench: Bench) -> None:
+    bench.load(
+        "import sys, types\n"
+        "for name in ('made_by_hand', 'made_by_hand.part'):\n"
+        "    sys.modules[name] = types.ModuleType(name)\n"
+    )
+    assert "made_by_hand.part" in sys.modules
+    bench.loader.close()
+    assert [name for name in sys.modules if name.startswith("made_by_hand")] == []
+
+
+def test_part_that_a_real_package_makes_by_hand_stays(bench: Bench, installed: Path) -> None:
+    (installed / "lazy_parts.py").write_text(
+        "import sys, types\n"
+        "__path__ = []\n"
+        "error = sys.modules['lazy_parts.error'] = types.ModuleType('lazy_parts.error')\n"
+    )
+    bench.load("pass\n")
+    import lazy_parts  # type: ignore[import-not-found]  # written three lines above
+
+    bench.loader.close()
+    assert sys.modules["lazy_parts.error"] is lazy_parts.error
+    del sys.modules["lazy_parts"], sys.modules["lazy_parts.error"]
