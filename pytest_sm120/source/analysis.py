@@ -92,7 +92,7 @@ class Analysis:
         meanings = self._names.meanings(callee, scope)
         dotted = tuple(meaning.dotted for meaning in meanings)
         found = [
-            allocation_name(meaning.dotted, from_import=meaning.root is Root.IMPORT)
+            allocation_name(meaning.dotted, from_import=meaning.root == Root.IMPORT)
             for meaning in meanings
         ]
         canonical = tuple(name or text for name, text in zip(found, dotted, strict=True))
@@ -118,7 +118,7 @@ class Analysis:
 
     def _dtype_of(self, expression: ast.expr, scope: Scope) -> str | None:
         meanings = self._names.meanings(expression, scope)
-        if len(meanings) != 1 or meanings[0].root is not Root.IMPORT:
+        if len(meanings) != 1 or meanings[0].root != Root.IMPORT:
             return None
         return dtype_name(meanings[0].dotted)
 

@@ -84,7 +84,7 @@ class Names:
         ImportError`` falls back to.
         """
         each = [self._follow_one(binding) for binding in bindings if not _is_none(binding)]
-        imported = any(isinstance(b, Meaning) and b.root is Root.IMPORT for b in bindings)
+        imported = any(isinstance(b, Meaning) and b.root == Root.IMPORT for b in bindings)
         if not imported and not all(each):
             return ()
         return _unique(meaning for meanings in each for meaning in meanings)
@@ -95,7 +95,7 @@ class Names:
         if binding is None:
             return ()
         found = self.meanings(binding.value, binding.scope)
-        return found if any(meaning.root is not Root.VALUE for meaning in found) else ()
+        return found if any(meaning.root != Root.VALUE for meaning in found) else ()
 
 
 def _literal_text(node: ast.expr) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 
-class Root(Enum):
+class Root:
     """What the first part of a dotted name is, which decides how far the name can be trusted."""
 
     #: An import, a builtin, or a name that the file binds nowhere: the name means what it says.
-    IMPORT = "import"
+    IMPORT: Final = "import"
     #: A function or class of the file.
-    DEFINITION = "definition"
+    DEFINITION: Final = "definition"
     #: A parameter, a loop variable, the result of a call: only the text is known.
-    VALUE = "value"
+    VALUE: Final = "value"
 
 
 class Meaning(NamedTuple):
@@ -26,7 +25,7 @@ class Meaning(NamedTuple):
     #: The dotted name with aliases replaced, e.g. ``"torch.empty"``.
     dotted: str
     #: What the dotted name starts from.
-    root: Root
+    root: str
 
 
 class Assigned(NamedTuple):

@@ -28,7 +28,7 @@ class Assumption(NamedTuple):
         return f"{self.site}: {self.question} was taken as {self.answer}"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Execution:
     """What code under test can change or ask: modes, the current device, the arch."""
 

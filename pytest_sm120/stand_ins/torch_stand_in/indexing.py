@@ -5,11 +5,6 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.advanced_indexing import (
-    read_picked,
-    tensor_of_numbers,
-    write_picked,
-)
 from pytest_sm120.stand_ins.torch_stand_in.memory import write_in_place
 from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
@@ -26,13 +21,20 @@ NOT_AN_INDEX = (
 def get_item(input: Tensor, key: Any) -> Any:
     """Return a view, or a new tensor when tensors are among the indices."""
     seen, picks = _basic(input, key)
-    return read_picked(seen, picks) if picks else seen
+    if not picks:
+        return seen
+    # Here and below: most keys hold no tensor and need none of that module.
+    from pytest_sm120.stand_ins.torch_stand_in.advanced_indexing import read_picked
+
+    return read_picked(seen, picks)
 
 
 def set_item(input: Tensor, key: Any, value: Any) -> None:
     """Write a number or a tensor to the elements that the key names."""
     seen, picks = _basic(input, key)
     if picks:
+        from pytest_sm120.stand_ins.torch_stand_in.advanced_indexing import write_picked
+
         write_picked(seen, picks, value)
     elif isinstance(value, Tensor):
         write_in_place(
@@ -137,6 +139,8 @@ def _pick(seen: Tensor, position: int, part: Any, picks: dict[int, Tensor]) -> t
         part = [part]
         seen = unsqueeze("", seen, position)
     if isinstance(part, list):
+        from pytest_sm120.stand_ins.torch_stand_in.advanced_indexing import tensor_of_numbers
+
         part = tensor_of_numbers(seen, part)
     picks[position] = part
     return seen, position + (part.ndim if part.dtype.kind == "bool" else 1)

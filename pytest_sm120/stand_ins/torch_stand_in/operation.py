@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import (
     Known,
@@ -37,8 +37,7 @@ class Computed:
     device: Device | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Operation:
+class Operation(NamedTuple):
     """One row of a table of operations.
 
     ``run`` takes the name under which a reader would look for the call, e.g. ``"torch.cat"``, and
