@@ -84,13 +84,25 @@ class Place(NamedTuple):
         return f"{self.path.replace(chr(92), '/').rpartition('/')[2]}:{self.line}"
 
 
-@dataclass(frozen=True)
+# eq=False, repr=False: Record has them for all. Six classes that generate their own take longer to
+# define than a test takes to run.
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """What every record has."""
 
     place: Place
     #: Position among all records of the test, counted from 0.
     order: int
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.place, self.order))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({fields})"
 
     @property
     def site(self) -> str:
@@ -103,7 +115,7 @@ class Record:
         return self.place.function
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Allocation(Record):
     """A tensor that got memory of its own."""
 
@@ -154,7 +166,7 @@ class Allocation(Record):
         return self.view.shares_storage_with(other)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Launch(Record):
     """A kernel that was launched."""
 
@@ -185,7 +197,7 @@ class Launch(Record):
         return {name: arg for name, arg in self.args.items() if isinstance(arg, TensorView)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fill(Record):
     """A write by the host code into memory that was there: zero_(), fill_(), copy_() and others."""
 
@@ -199,7 +211,7 @@ class Fill(Record):
         return self.view
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Call(Record):
     """A call into something that is not there, e.g. a FlashInfer function."""
 
@@ -217,7 +229,7 @@ class Call(Record):
         return [argument for argument in given if isinstance(argument, TensorView)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Store(Record):
     """A tensor that was kept somewhere that outlives the call."""
 

@@ -16,10 +16,13 @@ from pytest_sm120.recorder.recording import (
     plain_argument,
     plain_arguments,
 )
-from pytest_sm120.recorder.records import Allocation, Store
+from pytest_sm120.recorder.records import Allocation, Fill, Place, Store, TensorView
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES
 from tests.recorder.samples import allocate, call, fill, launch, tensor
+
+PLACE = Place("/repo/target.py", 3, "run")
+VIEW = TensorView((2,), (1,), "uint8", "cuda:0", 7, (0, 2), 2)
 
 
 @pytest.fixture
@@ -212,3 +215,19 @@ def test_subclass_of_tuple_stays_as_it_is() -> None:
 def test_queries_alone_hold_no_records() -> None:
     with pytest.raises(NotImplementedError):
         Queries().records()
+
+
+def test_records_are_compared_by_kind_and_value() -> None:
+    zero, same = Fill(PLACE, 0, "zero_", VIEW, 0), Fill(PLACE, 0, "zero_", VIEW, 0)
+    assert zero == same and hash(zero) == hash(same)
+    assert zero != Fill(PLACE, 0, "fill_", VIEW, 0)
+    assert zero != Store(PLACE, 0, "zero_", VIEW)
+    assert zero != "zero_"
+
+
+def test_record_shows_its_fields() -> None:
+    store = Store(PLACE, 5, "ws", VIEW)
+    assert repr(store) == (
+        "Store(place=Place(path='/repo/target.py', line=3, function='run'), order=5, key='ws', "
+        f"view={VIEW!r})"
+    )
