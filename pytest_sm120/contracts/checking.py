@@ -22,6 +22,7 @@ from pytest_sm120.contracts.steps import (
     Bench,
     Drive,
     Driven,
+    DrivenStep,
     PlannedStep,
     drive_steps,
     plan_steps,
@@ -101,12 +102,21 @@ def _refuse_no_allocation(contract: Scratch, driven: Driven) -> None:
         return
     raise UsageError(
         f"drive allocated nothing in {first.plan}, so there is no buffer to hold to the contract"
-        f" for {contract.title}.",
+        f" for {contract.title}.{_name_ghosts_called(first)}",
         limit="The first call must be the one that allocates; tensors made with sm120.tensor are"
         " inputs and do not count.",
         remedy="Let drive call the function that allocates, in the module that sm120.load returned,"
         " with nothing cached from an earlier call.",
     )
+
+
+def _name_ghosts_called(first: DrivenStep) -> str:
+    """Name what was called though it is not there: it may have answered where a buffer was due."""
+    names = dict.fromkeys(call.name for call in first.step.calls())
+    if not names:
+        return ""
+    called = ", ".join(f"{name}()" for name in names)
+    return f" It called what is neither loaded nor provided: {called}."
 
 
 def _judge_clauses(seen: Seen) -> list[ClauseResult]:

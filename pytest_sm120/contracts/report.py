@@ -18,7 +18,18 @@ def report_of(result: ContractResult, ending: str = "") -> str:
     paragraphs = [headline, ending, *_numbered(broken)]
     if any(clause.is_hazard for clause in broken):
         paragraphs.append("\n".join([*_hazard_line(result), *result.cost_lines]))
+    if not ending:
+        paragraphs += _unjudged(result)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _unjudged(result: ContractResult) -> list[str]:
+    """Return a paragraph that names what was not judged, by reason; none when all was."""
+    by_reason: dict[str, list[str]] = {}
+    for clause in result.unjudged:
+        by_reason.setdefault(clause.reason, []).append(clause.name)
+    lines = [f"{', '.join(names)} ({reason})" for reason, names in by_reason.items()]
+    return [f"Not judged: {'; '.join(lines)}."] if lines else []
 
 
 def _numbered(broken: Sequence[ClauseResult]) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pytest_sm120.contracts.keys import rank_of_key
 from pytest_sm120.contracts.scratch import show_key
-from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep
-from pytest_sm120.contracts.verdicts import NOT_FOUND, Verdict
+from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, Use
+from pytest_sm120.contracts.verdicts import NOT_ASKED_FOR, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
 from pytest_sm120.recorder.records import Allocation
 
@@ -86,6 +86,8 @@ def _explain_shared(seen: Seen, step: SeenStep) -> Finding:
     made, home, other = kept.allocation, seen.steps[0].plan.device, step.plan.device
     use = step.first_use(made.view.storage)
     given = f" and {use.text} with the one on {made.device} ({use.record.site})" if use else ""
+    if use and use.input_devices and other not in use.input_devices:
+        return _explain_ignored_device(step, use)
     return Finding(
         "one per device",
         made.site,
@@ -93,6 +95,17 @@ def _explain_shared(seen: Seen, step: SeenStep) -> Finding:
         f" none of its own{given}.",
         "A kernel cannot follow a pointer into the other device's memory.",
         f"Put the device into the key: {home} and {other} each need a buffer.",
+    )
+
+
+def _explain_ignored_device(step: SeenStep, use: Use) -> Finding:
+    return Finding(
+        "one per device",
+        use.record.site,
+        f"{use.record.function} {use.text} with tensors on {', '.join(use.input_devices)} only, in"
+        f" {step.plan}.",
+        "Whether each device gets a buffer of its own shows only when the inputs lie there.",
+        "Let drive make its inputs on the device that it is given.",
     )
 
 
@@ -137,7 +150,7 @@ def explain_device(step: SeenStep, new: Buffer) -> Finding | None:
 def judge_inference_mode(seen: Seen) -> Verdict:
     """Judge whether a buffer is born in inference mode."""
     if seen.contract.allow_inference:
-        return "not asked for (allow_inference=True)"
+        return f"{NOT_ASKED_FOR} (allow_inference=True)"
     if seen.first is None:
         return NOT_FOUND
     born = [step for step in seen.steps if step.new and step.new.allocation.inference]

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.consumers import Hazard
-from pytest_sm120.contracts.verdicts import Verdict
+from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_ASKED_FOR, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
 
 
@@ -78,6 +78,17 @@ class ContractResult(NamedTuple):
     def judged(self) -> int:
         """How many clauses could be judged."""
         return sum(clause.outcome != "skipped" for clause in self.clauses)
+
+    @property
+    def unjudged(self) -> list[ClauseResult]:
+        """The clauses that other sizes or devices would show.
+
+        Not those that nobody asked for, nor those that a broken clause has made pointless.
+        """
+        pointless = {NOT_FOUND, NO_GROWTH} if self.findings else {NOT_FOUND}
+        skipped = [clause for clause in self.clauses if clause.outcome == "skipped"]
+        asked = [clause for clause in skipped if not clause.reason.startswith(NOT_ASKED_FOR)]
+        return [clause for clause in asked if clause.reason not in pointless]
 
     @property
     def headline(self) -> str:

@@ -96,8 +96,8 @@ class Scratch:
 
 
 def describe(error: BaseException) -> str:
-    """Return ``"TypeError: text"``, or the type alone when the error has no text."""
-    text = str(error)
+    """Return ``"TypeError: text"``, or the type alone when the error has no text; no full stop."""
+    text = str(error).rstrip(".")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

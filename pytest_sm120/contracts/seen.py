@@ -52,6 +52,14 @@ class Use(NamedTuple):
         record = self.record
         return f"launches {record.kernel}" if isinstance(record, Launch) else f"calls {record.name}"
 
+    @property
+    def input_devices(self) -> list[str]:
+        """The devices of the tensors that it is given besides the buffer, each once."""
+        given = self.record.tensors
+        views = given.values() if isinstance(given, dict) else given
+        inputs = [view for view in views if view.storage != self.view.storage]
+        return list(dict.fromkeys(view.device for view in inputs))
+
 
 class SeenStep(NamedTuple):
     """One driven call, seen from the buffer."""

@@ -86,10 +86,10 @@ _ROLES = (("equal to", eq), ("equal to", eq), ("smaller than", lt), ("larger tha
 
 
 def _refuse_wrong_sizes(sizes: Sequence[int]) -> None:
-    whole = all(isinstance(size, int) and size >= 1 for size in sizes)
-    if not (whole and 1 <= len(sizes) <= 4):
+    listed = isinstance(sizes, Sequence) and 1 <= len(sizes) <= 4
+    if not (listed and all(isinstance(size, int) and size >= 1 for size in sizes)):
         raise UsageError(
-            f"sizes={tuple(sizes)!r} is not a list of one to four whole numbers from 1 on.",
+            f"sizes={sizes!r} is not a list of one to four whole numbers from 1 on.",
             limit="They are the sizes of the first, the same, a smaller and a larger call.",
             remedy=f"Pass e.g. sizes={DEFAULT_SIZES!r}, or fewer to leave calls out.",
         )

@@ -12,3 +12,6 @@ NOT_FOUND = 'the buffer was not found (see "registered under its key")'
 
 #: Said by the clauses on a grown buffer when there is none.
 NO_GROWTH = "the larger call allocated no other buffer"
+
+#: How a clause that the contract leaves out begins; the field that leaves it out follows.
+NOT_ASKED_FOR = "not asked for"

@@ -30,10 +30,11 @@ REFUSED = {
         {"sizes": [4, 4, 2, 3]},
         f"sizes=(4, 4, 2, 3): 3 is not larger than 4. {ROLES} Pass e.g. sizes=(4, 4, 2, 8).",
     ),
-    "too many sizes": ({"sizes": [4, 4, 2, 8, 9]}, "sizes=(4, 4, 2, 8, 9)" + WHOLE),
-    "size of zero": ({"sizes": [0]}, "sizes=(0,)" + WHOLE),
-    "size of text": ({"sizes": ["4"]}, "sizes=('4',)" + WHOLE),
-    "no sizes": ({"sizes": []}, "sizes=()" + WHOLE),
+    "too many sizes": ({"sizes": [4, 4, 2, 8, 9]}, "sizes=[4, 4, 2, 8, 9]" + WHOLE),
+    "size of zero": ({"sizes": [0]}, "sizes=[0]" + WHOLE),
+    "size of text": ({"sizes": ["4"]}, "sizes=['4']" + WHOLE),
+    "no sizes": ({"sizes": []}, "sizes=[]" + WHOLE),
+    "one number": ({"sizes": 4}, "sizes=4" + WHOLE),
     "no devices": (
         {"devices": []},
         f"devices=[] does not name one or two devices. {SECOND}"
@@ -123,6 +124,17 @@ def test_drive_that_allocates_nothing_is_refused():
         " tensors made with sm120.tensor are inputs and do not count. Let drive call the function"
         " that allocates, in the module that sm120.load returned, with nothing cached from an"
         " earlier call."
+    )
+
+
+def test_what_was_called_though_it_is_not_there_is_named_when_nothing_is_allocated():
+    bench = FakeBench()
+    with pytest.raises(UsageError) as caught:
+        check(CONTRACT, lambda size, device: bench.call("lib.get_resources"), bench=bench)
+    assert caught.value.cause == (
+        'drive allocated nothing in the step "first" (size 4 on cuda:0), so there is no buffer to'
+        ' hold to the contract for "split:{device}". It called what is neither loaded nor provided:'
+        " lib.get_resources()."
     )
 
 

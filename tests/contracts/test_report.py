@@ -11,7 +11,7 @@ from pytest_sm120.contracts import ContractResult, check
 from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.results import ClauseResult
 from pytest_sm120.errors import ContractBroken, HazardWarning
-from tests.contracts.fake_targets import CONTRACT, SplitScratch
+from tests.contracts.fake_targets import CONTRACT, FakeBench, SplitScratch
 
 EMPTY = {"call": "torch.empty", "fill": None}
 CONSUMED = replace(CONTRACT, consumer="flashinfer-python<=0.6.18")
@@ -117,7 +117,11 @@ def test_waste_is_reported_with_its_size():
         'The contract for "split:{device}" is broken in 1 of 8 clauses.\n\n'
         '1. initial value: ALLOC: allocate allocates "split:cuda:0" with torch.zeros; the contract'
         " asks for no initial value. One memset of 256 bytes per (re)allocation is for nothing."
-        " Allocate with torch.empty, or correct init= when something reads what nobody wrote."
+        " Allocate with torch.empty, or correct init= when something reads what nobody wrote.\n\n"
+        'Not judged: reuse on same size (sizes= names no size for the step "same"); reuse on'
+        ' smaller size, never shrinks (sizes= names no size for the step "smaller"); growth'
+        " re-allocates, growth initial value, growth dtype, growth shape (sizes= names no size for"
+        ' the step "larger").'
     )
 
 
@@ -130,7 +134,10 @@ def test_missing_clearing_is_reported_with_the_launch_and_its_bytes():
         ' "split:cuda:0" in the step "same" (size 4 on cuda:0), and that call has not set all of'
         " them to -1 before. What an earlier call left there is still there. Call fill_(-1) on that"
         " part of the buffer before the first launch of every call.\n\n"
-        "Cost of the initial value: one memset of 256 bytes per call, at size 4."
+        "Cost of the initial value: one memset of 256 bytes per call, at size 4.\n\n"
+        'Not judged: reuse on smaller size, never shrinks (sizes= names no size for the step'
+        ' "smaller"); growth re-allocates, growth initial value, growth dtype, growth shape (sizes='
+        ' names no size for the step "larger").'
     )
 
 
@@ -194,7 +201,30 @@ def test_other_keys_are_listed_when_it_is_not_clear_which_is_meant():
         ' uint8[16, 16] on cuda:0 under "a:cuda:0" (ALLOC) and uint8[16, 16] on cuda:0 under "b"'
         ' (ALLOC) and uint8[16, 16] on cuda:0 under "c" (ALLOC). The contract is about the buffer'
         ' that is looked up under its key. Keep it under "split:cuda:0", or correct the contract\'s'
-        " key=."
+        " key=.\n\n"
+        "Not judged: one per device (devices= names one device)."
+    )
+
+
+def test_drive_that_makes_its_inputs_on_one_device_only_is_told_so():
+    bench = FakeBench()
+    buffers = bench.registry()
+
+    def drive(size, device):
+        pages = bench.allocate("torch.zeros", (size,), device="cuda:0")
+        if "split:cuda:0" not in buffers or buffers["split:cuda:0"].view.shape[0] < size * 4:
+            buffers["split:cuda:0"] = bench.allocate("torch.zeros", (size * 4, 16), fill=0)
+        bench.launch("_split_kernel", src=pages, dst=buffers["split:cuda:0"])
+
+    with pytest.raises(ContractBroken) as caught:
+        check(replace(CONTRACT, allow_inference=True), drive, bench=bench)
+    [launch] = {record.site for record in bench.recording.launches()}
+    assert str(caught.value) == (
+        'The contract for "split:{device}" is broken in 1 of 14 clauses.\n\n'
+        f"1. one per device: {launch}: launch launches _split_kernel with tensors on cuda:0 only,"
+        ' in the step "second device" (size 4 on cuda:1). Whether each device gets a buffer of its'
+        " own shows only when the inputs lie there. Let drive make its inputs on the device that it"
+        " is given."
     )
 
 
