@@ -43,6 +43,8 @@ class Sm120:
     results: list[ContractResult] = field(default_factory=list)
     #: Whether the test was skipped, at whatever point.
     was_skipped: bool = False
+    #: Whether any phase of the test has failed.
+    has_failed: bool = False
     _session: RecordSession | None = None
     _thread: int = field(default_factory=threading.get_ident)
 

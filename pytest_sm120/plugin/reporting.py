@@ -30,6 +30,7 @@ def add_to_report(
     if report.skipped and not hasattr(report, "wasxfail"):
         fixture.was_skipped = True
     if report.failed:
+        fixture.has_failed = True
         # A broken contract has named every place already.
         says_all = excinfo is not None and excinfo.errisinstance(ContractBroken)
         report.sections += _sections(fixture, with_records=not says_all)
@@ -54,13 +55,16 @@ def describe_use(fixture: Sm120) -> dict[str, Any]:
     """Return what a test loaded, checked and assumed, as plain data."""
     session = fixture.used_session
     targets = session.targets if session is not None else ()
+    # In a test that passes, a broken contract is what the test asks for: of a broken twin, say.
+    to_mend = fixture.results if fixture.has_failed else []
     return {
         "tier": fixture.tier,
         "skipped": fixture.was_skipped,
         "targets": [str(module.__file__) for module in targets],
         "contracts": len(fixture.results),
-        "clauses_broken": sum(len(result.findings) for result in fixture.results),
-        "costs": [cost for result in fixture.results for cost in _costs_of_the_fix(result)],
+        "clauses_broken": sum(len(result.findings) for result in to_mend),
+        "clauses_not_judged": sum(len(result.unjudged) for result in fixture.results),
+        "costs": [cost for result in to_mend for cost in _costs_of_the_fix(result)],
         "assumptions": list(fixture.assumptions),
     }
 

@@ -36,10 +36,24 @@ def write_summary(reporter: pytest.TerminalReporter) -> None:
     """Write one line with the counts, and one for each cost of a fix."""
     every = [report for reports in reporter.stats.values() for report in reports]
     uses = [report.sm120 for report in every if hasattr(report, "sm120")]
-    if uses:
-        reporter.section("sm120", sep="-")
-        for line in summary_lines(uses):
+    lines = [*(summary_lines(uses) if uses else []), *_skips_by_tier(every)]
+    if lines:
+        reporter.write_sep("-", "sm120")
+        for line in lines:
             reporter.write_line(line)
+
+
+def _skips_by_tier(reports: Iterable[Any]) -> list[str]:
+    """Return one line for each reason why tests of ours were skipped before they began."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: sm120: ")
+        for report in reports
+        if getattr(report, "skipped", False)
+        and isinstance(report.longrepr, tuple)
+        and report.longrepr[2].startswith("Skipped: sm120: ")
+        and not hasattr(report, "sm120")
+    )
+    return [f"{_count(number, 'test')} skipped: {reason}" for reason, number in reasons.items()]
 
 
 def summary_lines(uses: Sequence[dict[str, Any]]) -> list[str]:
@@ -52,6 +66,9 @@ def summary_lines(uses: Sequence[dict[str, Any]]) -> list[str]:
         _count(sum(use["clauses_broken"] for use in uses), "clause") + " broken",
         _count(len(assumptions), "assumption") + " made",
     ]
+    unjudged = sum(use["clauses_not_judged"] for use in uses)
+    if unjudged:
+        counts.insert(3, f"{unjudged} not judged")
     costs = dict.fromkeys(cost for use in uses for cost in use["costs"])
     return [f"{_describe_tests(uses)}: {', '.join(counts)}", *costs]
 

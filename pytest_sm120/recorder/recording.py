@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,6 +38,11 @@ class Queries:
     def records(self) -> list[Record]:
         """Return the records of every kind."""
         return self._of(Record)
+
+    def __repr__(self) -> str:
+        kinds = Counter(type(record).__name__.lower() for record in self.records())
+        counts = ", ".join(f"{number} of {kind}" for kind, number in kinds.items())
+        return f"<{type(self).__name__.lower()}: {counts or 'empty'}>"
 
     def allocations(
         self, call: str | None = None, dtype: object = None, device: object = None

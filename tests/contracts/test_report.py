@@ -135,7 +135,7 @@ def test_missing_clearing_is_reported_with_the_launch_and_its_bytes():
         " them to -1 before. What an earlier call left there is still there. Call fill_(-1) on that"
         " part of the buffer before the first launch of every call.\n\n"
         "Cost of the initial value: one memset of 256 bytes per call, at size 4.\n\n"
-        'Not judged: reuse on smaller size, never shrinks (sizes= names no size for the step'
+        "Not judged: reuse on smaller size, never shrinks (sizes= names no size for the step"
         ' "smaller"); growth re-allocates, growth initial value, growth dtype, growth shape (sizes='
         ' names no size for the step "larger").'
     )

@@ -241,6 +241,36 @@ def test_holds(sm120):
     ]
 
 
+def test_summary_counts_no_broken_clause_in_a_test_that_expects_one(project, run):
+    expecting = BROKEN.replace(
+        "    sm120.check(", "    with pytest.raises(Exception): sm120.check("
+    )
+    project.makepyfile("import pytest\n" + expecting)
+    result = run()
+    result.assert_outcomes(passed=1)
+    assert section(result, "sm120") == [
+        "1 test (1 in record): 1 target loaded, 1 contract checked, 0 clauses broken, "
+        "0 assumptions made"
+    ]
+
+
+def test_summary_counts_what_was_not_judged(project, run):
+    holding = BROKEN.replace('("full", 3)', '"zeros"')
+    project.makepyfile(holding.replace("drive=module.scratch", "drive=module.scratch, sizes=[4]"))
+    result = run()
+    result.assert_outcomes(passed=1)
+    assert section(result, "sm120") == [
+        "1 test (1 in record): 1 target loaded, 1 contract checked, 0 clauses broken, "
+        "7 not judged, 0 assumptions made"
+    ]
+
+
+def test_summary_says_why_tests_of_a_tier_were_skipped(project, run):
+    project.makepyfile("def test_it(sm120): pass\ndef test_other(sm120): pass")
+    [line] = section(run("--sm120-tier=device"), "sm120")
+    assert line.startswith("2 tests skipped: This version of pytest-sm120 does not have the device")
+
+
 def test_summary_names_no_cost_when_the_initial_value_is_right(project, run):
     project.makepyfile(
         BROKEN.replace('("full", 3)', '"zeros"').replace("(count,)),", "(count + 1,)),")

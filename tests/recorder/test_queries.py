@@ -225,6 +225,17 @@ def test_records_are_compared_by_kind_and_value() -> None:
     assert zero != "zero_"
 
 
+def test_recording_shows_how_much_it_holds(recording: Recording) -> None:
+    assert repr(recording) == "<recording: empty>"
+    allocate(recording)
+    launch(recording)
+    launch(recording)
+    assert repr(recording) == "<recording: 1 of allocation, 2 of launch>"
+    with recording.step("grow") as step:
+        launch(recording)
+    assert repr(step) == "<step: 1 of launch>"
+
+
 def test_record_shows_its_fields() -> None:
     store = Store(PLACE, 5, "ws", VIEW)
     assert repr(store) == (
