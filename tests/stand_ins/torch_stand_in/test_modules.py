@@ -169,3 +169,9 @@ def test_default_dtype_can_be_set(torch):
     assert torch.zeros(1).dtype is torch.get_default_dtype() is torch.bfloat16
     with pytest.raises(TypeError, match="only floating-point types are supported"):
         torch.set_default_dtype(torch.int8)
+
+
+def test_positions_in_a_sequence_that_a_sorter_orders_are_an_unknown_operation(torch):
+    with pytest.raises(UnknownOperation) as caught:
+        torch.searchsorted(torch.tensor([3, 1, 2]), 2, sorter=torch.tensor([1, 2, 0]))
+    assert caught.value.cause.endswith(": torch.searchsorted(..., sorter=...) is not modelled.")
