@@ -19,7 +19,7 @@ from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negati
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
 from pytest_sm120.tensors.devices import Device
-from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.dtypes import DTYPES, DType, find_dtype
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number
 
 # Accepted, and without influence on what is recorded.
@@ -61,6 +61,8 @@ def read_dtype(name: str, given: object) -> DType | None:
     """Return the dtype given as ``dtype=``; TypeError for a string, as in torch."""
     if given is None or isinstance(given, DType):
         return given
+    if isinstance(given, type) and given in (bool, int, float, complex):
+        return find_dtype(given)
     refuse_foreign(given)
     raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
