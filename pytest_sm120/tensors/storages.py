@@ -77,14 +77,6 @@ class Storage:
             return None
         return [contents.values[offset] for offset in offsets]
 
-    def fill(self, offsets: list[int], value: Number, dtype: DType) -> None:
-        """Set the elements at these offsets to one value."""
-        self.write(offsets, [value] * len(offsets), dtype)
-
-    def fill_all(self, value: Number, dtype: DType) -> None:
-        """Set every element to one value."""
-        self.contents = Uniform(value, dtype)
-
     def write(self, offsets: list[int], values: list[Number], dtype: DType) -> None:
         """Set the elements at these offsets; what cannot be followed becomes unknown."""
         elements = self._as_elements(dtype)
