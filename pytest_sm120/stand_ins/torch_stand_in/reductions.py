@@ -108,8 +108,8 @@ def reduce(
     rule: Reduction, input: Tensor, dim: Any, keepdim: bool, dtype: DType | None
 ) -> Computed:
     """Return the result of a reduction over the dimensions; None means all of them."""
-    dimensions = reduced_dimensions(dim, input.ndim)
     compute, result = reduction_dtypes(rule, input, dtype)
+    dimensions = reduced_dimensions(dim, input.ndim)
     if input.numel():
         refuse_dtype(rule.name, compute)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
