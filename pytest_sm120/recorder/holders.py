@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, Union
+from typing import Any
 
 from pytest_sm120.recorder.reachable import Found, attributes_of, find_tensors, plain_key
 from pytest_sm120.recorder.records import TensorView
@@ -136,4 +136,4 @@ class ModuleGlobals:
         return True
 
 
-Holder = Union[Registry, WatchedObject, ModuleGlobals]  # noqa: UP007  # evaluated at run time on 3.10
+Holder = Registry | WatchedObject | ModuleGlobals

@@ -25,7 +25,6 @@ from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import find_dtype
 
 R = TypeVar("R", bound=Record)
-Number = bool | int | float | complex
 
 
 class Queries:

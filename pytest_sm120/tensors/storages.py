@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import count
 from math import copysign
-from typing import Union
 
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
 
-Number = Union[bool, int, float, complex]  # noqa: UP007  # evaluated at run time on Python 3.10
+Number = bool | int | float | complex
 
 # Above this many elements a partly written buffer is no longer followed value by value.
 LARGEST_FOLLOWED = 65536
