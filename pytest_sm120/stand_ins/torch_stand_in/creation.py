@@ -77,7 +77,7 @@ FILLS: dict[str, Number | None] = {
 }
 
 
-def create(execution: Execution, name: str, /, *size: Any, **options: Any) -> Tensor:
+def create(name: str, execution: Execution, /, *size: Any, **options: Any) -> Tensor:
     """Return what ``torch.empty``, ``torch.zeros`` and others of their form do."""
     sizes = (options.pop("size"),) if "size" in options else size
     if name == "empty":
