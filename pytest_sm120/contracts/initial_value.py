@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pytest_sm120.contracts.byte_counts import bytes_in_words
-from pytest_sm120.contracts.scratch import Number, Scratch, show_key
+from pytest_sm120.contracts.scratch import Scratch, show_key
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, Use
 from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_ASKED_FOR, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
 from pytest_sm120.recorder.records import Allocation, Fill, TensorView
-from pytest_sm120.tensors.dtypes import find_dtype
+from pytest_sm120.tensors.layouts import is_dense
+from pytest_sm120.tensors.storages import Number
 
 _RECYCLED = "Rows that a launch skips keep what the allocator recycled."
 _OTHER_VALUE = "Rows that a launch skips keep that value, and who reads them expects another."
@@ -88,15 +89,8 @@ def _fills_in_time(step: SeenStep, made: Allocation, value: Number) -> list[Fill
 def _sets(fill: Fill, value: Number, dtype: str) -> bool:
     # Bytes of another dtype are the same value only when that is zero.
     same_bits = fill.view.dtype == dtype or value == 0
-    return same_bits and is_value(fill.value, value) and _is_dense(fill.view)
-
-
-def _is_dense(view: TensorView) -> bool:
-    elements = 1
-    for size in view.shape:
-        elements *= size
-    low, high = view.byte_range
-    return elements * find_dtype(view.dtype).itemsize == high - low
+    dense = is_dense(fill.view.shape, fill.view.strides)
+    return same_bits and dense and is_value(fill.value, value)
 
 
 def _is_covered(view: TensorView, fills: Sequence[Fill]) -> bool:

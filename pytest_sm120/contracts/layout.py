@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_sm120.contracts.scratch import Shape
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep
 from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
+from pytest_sm120.tensors.layouts import Shape
 
 
 def judge_dtype(seen: Seen) -> Verdict:

@@ -10,10 +10,10 @@ from pytest_sm120.contracts.consumers import check_consumer
 from pytest_sm120.errors import UsageError
 from pytest_sm120.recorder.reachable import plain_key
 from pytest_sm120.tensors.dtypes import find_dtype
+from pytest_sm120.tensors.layouts import Shape
+from pytest_sm120.tensors.storages import Number
 
-Number = bool | int | float | complex
 Init = Literal["zeros", "empty"] | tuple[Literal["full"], Number]
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pytest_sm120.contracts.keys import rank_of_key
-from pytest_sm120.contracts.scratch import Scratch, Shape, show_key
+from pytest_sm120.contracts.scratch import Scratch, show_key
 from pytest_sm120.contracts.steps import Driven, DrivenStep, PlannedStep
 from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.recorder.records import (
@@ -18,6 +18,7 @@ from pytest_sm120.recorder.records import (
     Record,
     TensorView,
 )
+from pytest_sm120.tensors.layouts import Shape
 
 KeysByStorage = Mapping[int, list[object]]
 

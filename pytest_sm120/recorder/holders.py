@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, Union
+from typing import Any
 
 from pytest_sm120.recorder.reachable import (
     LEAVES,
@@ -151,4 +151,4 @@ def _may_lead_on(value: object) -> bool:
     return kind not in LEAVES and (is_tensor(value) or not hasattr(kind, "__sm120_plain__"))
 
 
-Holder = Union[Registry, WatchedObject, ModuleGlobals]  # noqa: UP007  # evaluated at run time on 3.10
+Holder = Registry | WatchedObject | ModuleGlobals

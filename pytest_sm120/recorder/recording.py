@@ -26,7 +26,6 @@ from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import find_dtype
 
 R = TypeVar("R", bound=Record)
-Number = bool | int | float | complex
 
 
 class Queries:
@@ -142,7 +141,7 @@ class Recording(Queries):
         """Append a Store and let the view's storage be known under the key."""
         with self._lock:
             self._keys.setdefault(view.storage, key)
-        self.add(lambda place, order: Store(place, order, key, view))
+        self.add(_make_store(key, view))
 
     def follow(self, holder: Holder) -> None:
         """Look into this holder, too, when asking where a buffer lives."""
@@ -164,7 +163,7 @@ class Recording(Queries):
             for key, view in self.held_tensors():
                 if view.storage not in self._keys and view.storage in self._allocated_at:
                     self._keys[view.storage] = key
-                    self._append(_found_store(key, view), self._allocated_at[view.storage])
+                    self._append(_make_store(key, view), self._allocated_at[view.storage])
             return len(self._records)
 
     def records_between(self, kind: type[R], first: int, end: int | None) -> list[R]:
@@ -191,17 +190,22 @@ class Recording(Queries):
             step.close()
 
 
-def _found_store(key: object, view: TensorView) -> Callable[[Place, int], Store]:
+def _make_store(key: object, view: TensorView) -> Callable[[Place, int], Store]:
     return lambda place, order: Store(place, order, key, view)
 
 
 def plain_argument(value: Any) -> object:
-    """Return an argument as plain data: a tensor as its view, a dtype or device as a string."""
+    """Return an argument as plain data: a tensor as its view, a dtype or device as a string.
+
+    So are the parts of a list, a tuple or a dict.
+    """
     kind = type(value)
     if hasattr(kind, "__sm120_view__"):
         return value.__sm120_view__()
     if kind in (list, tuple):
         return kind(plain_argument(part) for part in value)
+    if kind is dict:
+        return {plain_key(key): plain_argument(part) for key, part in value.items()}
     return plain_key(value)
 
 

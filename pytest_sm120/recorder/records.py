@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
-Shape = tuple[int, ...]
+from pytest_sm120.tensors.layouts import Shape
+from pytest_sm120.tensors.storages import Number
 
 
 @runtime_checkable
@@ -70,7 +71,7 @@ class Opaque(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where in the user's code something happened, and as which event of the recording."""
+    """Where in the user's code something happened."""
 
     #: Full path of the file.
     path: str
@@ -123,7 +124,7 @@ class Allocation(Record):
     call: str
     view: TensorView
     #: The value every element was set to, or None: for torch.empty, and for computed contents.
-    fill: bool | int | float | complex | None
+    fill: Number | None
     #: Whether the contents are whatever the allocator had there.
     uninitialized: bool
     #: Whether it happened in inference mode, so that later writes outside it raise.
@@ -205,7 +206,7 @@ class Fill(Record):
     op: str
     view: TensorView
     #: The value every element was set to, or None when they differ or are not known.
-    value: bool | int | float | complex | None
+    value: Number | None
 
     def __sm120_view__(self) -> TensorView:
         return self.view

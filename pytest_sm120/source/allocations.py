@@ -6,6 +6,7 @@ import difflib
 import re
 
 from pytest_sm120.errors import UsageError
+from pytest_sm120.tensors.dtypes import ALIASES
 
 #: torch functions that return a new tensor -> the dtype they fall back to, where torch
 #: documents one. The dtype of the others comes from an argument or a global default.
@@ -50,19 +51,6 @@ _DEFAULT_DTYPE: dict[str, str | None] = {
     **{f"Tensor.{name}": None for name in _METHODS},
 }
 
-#: torch's second names for its dtypes.
-_DTYPE_ALIASES = {
-    "half": "float16",
-    "float": "float32",
-    "double": "float64",
-    "short": "int16",
-    "int": "int32",
-    "long": "int64",
-    "chalf": "complex32",
-    "cfloat": "complex64",
-    "cdouble": "complex128",
-}
-
 #: Python types that torch takes for a dtype, at Python's own width.
 _PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 
@@ -98,7 +86,7 @@ def dtype_name(dotted: str) -> str | None:
 
 
 def _canonical_dtype(name: str) -> str | None:
-    name = _DTYPE_ALIASES.get(name, name)
+    name = ALIASES.get(name, name)
     return name if _DTYPE.fullmatch(name) else None
 
 

@@ -261,15 +261,16 @@ def _note_call(ghost: Ghost, name: str, args: tuple[Any, ...], kwargs: dict[str,
     named = plain_arguments(kwargs)
     recording = ghost._ghosts.execution.recording
     recording.add(lambda place, order: Call(place, order, name, plain, named))
-    for value in (*args, *kwargs.values()):
-        forget_contents(value)
+    _forget_contents((args, kwargs))
 
 
-def forget_contents(value: object) -> None:
-    """Note that what has been called may have written into this argument, if it is a tensor."""
-    forget = getattr(type(value), "__sm120_forget__", None)
-    if forget is not None:
-        forget(value)
+def _forget_contents(value: Any) -> None:
+    """Note that what has been called may have written into every tensor among its arguments."""
+    if hasattr(type(value), "__sm120_forget__"):
+        value.__sm120_forget__()
+    elif isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            _forget_contents(part)
 
 
 def _decide(ghost: Ghost, question: str, answer: T) -> T:

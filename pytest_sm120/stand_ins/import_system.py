@@ -48,17 +48,14 @@ class ImportSystem:
         #: Says which names a star import of a module that is not loaded would bind.
         self.public_names: Callable[[str], list[str]] = lambda dotted: []
         self._real = frozenset(root_of(name) for name in real)
-        self._builtins = {**vars(builtins), "__import__": self.import_for_target}
+        #: The built-ins that a target runs with.
+        self.builtins = {**vars(builtins), "__import__": self.import_for_target}
         self._overlay_importlib()
         ghosts.look_up = self.look_up
 
     @property
     def _provided(self) -> dict[str, object]:
         return self.ghosts.execution.provided
-
-    def builtins_for_target(self) -> dict[str, Any]:
-        """Return the built-ins that a target runs with."""
-        return self._builtins
 
     def import_for_target(
         self,
@@ -77,7 +74,7 @@ class ImportSystem:
             return importlib.__import__(name, globals, locals, tuple(fromlist or ()), level)
         module = self._noted(absolute, kinds)
         if not fromlist:
-            return self.module(root_of(absolute))
+            return self.look_up(root_of(absolute))
         for imported in fromlist:
             self._prepare_name(module, absolute, imported, kinds)
         return module
@@ -94,12 +91,8 @@ class ImportSystem:
             return True
         return root in REAL_PACKAGES and importlib.util.find_spec(root) is not None
 
-    def module(self, dotted: str) -> Any:
-        """Return what ``import dotted`` means."""
-        return self.look_up(dotted)
-
     def _noted(self, dotted: str, kinds: dict[str, str]) -> Any:
-        found = self.module(dotted)
+        found = self.look_up(dotted)
         kinds.setdefault(dotted, self._kind_of(dotted, found))
         return found
 
@@ -153,7 +146,7 @@ class ImportSystem:
             sibling = self.load_sibling(full)
             if sibling is not None or hasattr(module, "__path__"):
                 # What a package does not define itself is a module inside it.
-                setattr(module, name, sibling or self.module(full))
+                setattr(module, name, sibling or self.look_up(full))
 
     # -- names in real modules, as targets see them ------------------------------------------------
 
@@ -192,7 +185,7 @@ class ImportSystem:
         absolute = absolute_name(name.lstrip("."), package or "", leading_dots(name))
         if self.is_real(absolute):
             return importlib.util.find_spec(absolute)
-        found = self.module(absolute)
+        found = self.look_up(absolute)
         if not isinstance(found, Ghost):
             return ModuleSpec(absolute, None, origin=getattr(found, "__file__", None))
         missing = root_of(absolute) in _OTHER_VENDORS

@@ -82,7 +82,7 @@ class Loader:
     def _open(self) -> None:
         if self._state is not None:
             return
-        self._state = ProcessState(StandInFinder(self._system.module))
+        self._state = ProcessState(StandInFinder(self._system.look_up))
         self._system.load_sibling = self._load_sibling
         self._system.public_names = self._public_names
         stand_ins = {
@@ -138,7 +138,7 @@ class Loader:
             __file__=str(target.path),
             __package__=target.package,
             __spec__=spec,
-            __builtins__=self._system.builtins_for_target(),
+            __builtins__=self._system.builtins,
             __sm120_imports__={},
             __sm120_assumptions__=self.execution.assumptions,
         )

@@ -42,7 +42,11 @@ class Device:
 
 
 def _parse(spelling: object, index: int | None) -> tuple[str, int | None]:
+    if index is not None and index < 0:
+        raise RuntimeError("Device index must not be negative")
     if isinstance(spelling, int) and not isinstance(spelling, bool):
+        if spelling < 0:
+            raise RuntimeError("Device index must not be negative")
         # torch: a bare index means the current accelerator's type, which is cuda for our cards.
         return "cuda", spelling
     text = str(spelling)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import count
 from math import copysign
-from typing import Union
 
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
 
-Number = Union[bool, int, float, complex]  # noqa: UP007  # evaluated at run time on Python 3.10
+Number = bool | int | float | complex
 
 # Above this many elements a partly written buffer is no longer followed value by value.
 LARGEST_FOLLOWED = 65536
@@ -76,14 +75,6 @@ class Storage:
         if contents is None or contents.dtype is not dtype:
             return None
         return [contents.values[offset] for offset in offsets]
-
-    def fill(self, offsets: list[int], value: Number, dtype: DType) -> None:
-        """Set the elements at these offsets to one value."""
-        self.write(offsets, [value] * len(offsets), dtype)
-
-    def fill_all(self, value: Number, dtype: DType) -> None:
-        """Set every element to one value."""
-        self.contents = Uniform(value, dtype)
 
     def write(self, offsets: list[int], values: list[Number], dtype: DType) -> None:
         """Set the elements at these offsets; what cannot be followed becomes unknown."""

@@ -126,14 +126,23 @@ def test_item_set_on_a_ghost_at_run_time_is_recorded(bench: Bench) -> None:
     assert (deleted.name, deleted.args) == ("lib.table.__delitem__", ("a",))
 
 
-def test_tensor_given_to_a_ghost_has_unknown_contents_afterwards(bench: Bench) -> None:
+def test_dict_given_to_a_ghost_is_recorded_as_plain_data(bench: Bench) -> None:
+    module = bench.load("import lib\ndef run(x): lib.fill({'out': [x]})\n")
+    x = bench.tensor(2)
+    module.run(x)
+    [call] = bench.recording.calls()
+    assert call.args == ({"out": [x.__sm120_view__()]},)
+
+
+@pytest.mark.parametrize("given", ["x", "[1, (x,)]", "{'out': x}", "out=[x]"])
+def test_tensor_given_to_a_ghost_has_unknown_contents_afterwards(bench: Bench, given: str) -> None:
     module = bench.load(
-        """
+        f"""
         import lib, torch
         def run():
             x = torch.zeros(2)
             before = x.tolist()
-            lib.fill(x)
+            lib.fill({given})
             return before, x
         """
     )

@@ -60,7 +60,7 @@ def test_default_index_is_filled_in_for_cards_only():
     [
         ("uint8", "uint8"),
         ("torch.half", "float16"),
-        (float, "float32"),
+        (float, "float64"),
         (bool, "bool"),
         (DTYPES["int8"], "int8"),
         (struct.Struct("i"), None),
@@ -159,12 +159,10 @@ def test_uniform_value_is_not_known_in_other_dtypes(value):
 
 def test_written_elements_are_read_back_in_their_own_dtype_only():
     storage = make_storage(Uniform(0, DTYPES["int8"]))
-    storage.fill([1, 2], 5, DTYPES["int8"])
-    storage.write([7], [6], DTYPES["int8"])
-    assert storage.contents == Elements([0, 5, 5, 0, 0, 0, 0, 6], DTYPES["int8"])
+    storage.write([1, 7], [5, 6], DTYPES["int8"])
+    assert storage.contents == Elements([0, 5, 0, 0, 0, 0, 0, 6], DTYPES["int8"])
+    assert storage.read([7], DTYPES["int8"]) == [6]
     assert storage.read([0], DTYPES["int16"]) is None
-    storage.fill_all(3, DTYPES["int8"])
-    assert storage.read([7], DTYPES["int8"]) == [3]
 
 
 @pytest.mark.parametrize(

@@ -109,13 +109,7 @@ class Plan:
     def _indices(self, dimension: int, pick: Pick, count: int) -> list[int]:
         known = broadcast_known(pick.known, pick.shape, self.index_shape)
         values: Sequence[Any] = [known.value] * count if isinstance(known, Uniform) else known or ()
-        size = self.source.shape[dimension]
-        for value in values:
-            if not -size <= value < size:
-                raise IndexError(
-                    f"index {value} is out of bounds for dimension {dimension} with size {size}"
-                )
-        return [int(value) % size for value in values]
+        return [int(value) % self.source.shape[dimension] for value in values]
 
 
 def read_picked(source: Tensor, tensors: dict[int, Tensor]) -> Tensor:
@@ -150,11 +144,11 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
 
 
 def _write(target: Tensor, plan: Plan, known: Known) -> None:
-    offsets = plan.offsets() if known is not None else None
+    small = target._storage.nbytes // target.element_size() <= LARGEST_FOLLOWED
+    offsets = plan.offsets() if known is not None and small else None
     before = target._storage.contents
     write_in_place(target, "__setitem__", None)
-    small = target._storage.nbytes // target.element_size() <= LARGEST_FOLLOWED
-    if offsets is not None and known is not None and small:
+    if offsets is not None and known is not None:
         target._storage.contents = before
         values = [known.value] * len(offsets) if isinstance(known, Uniform) else list(known)
         target._storage.write(offsets, values, target.dtype)
@@ -219,6 +213,7 @@ def _plan(source: Tensor, tensors: dict[int, Tensor]) -> Plan:
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         )
     _refuse_empty_dimensions(source, picks, common)
+    _refuse_outside(source, picks)
     return Plan(source, picks, common)
 
 
@@ -226,6 +221,20 @@ def _refuse_empty_dimensions(source: Tensor, picks: dict[int, Pick], common: Sha
     for dimension in picks:
         if source.shape[dimension] == 0 and 0 not in common:
             raise IndexError("index is out of bounds for dimension with size 0")
+
+
+def _refuse_outside(source: Tensor, picks: dict[int, Pick]) -> None:
+    for dimension, pick in picks.items():
+        known = pick.known
+        if 0 in pick.shape or known is None:
+            continue
+        values: Sequence[Any] = [known.value] if isinstance(known, Uniform) else known
+        size = source.shape[dimension]
+        for value in values:
+            if not -size <= value < size:
+                raise IndexError(
+                    f"index {value} is out of bounds for dimension {dimension} with size {size}"
+                )
 
 
 def _picks_of_mask(source: Tensor, dimension: int, mask: Tensor) -> dict[int, Pick]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in import custom_ops, streams
 from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
-from pytest_sm120.stand_ins.torch_stand_in.namespace import BOUND, CONSTANTS, LATER, bind
+from pytest_sm120.stand_ins.torch_stand_in.namespace import BOUND, CONSTANTS, LATER
 
 MakeGhost = Callable[[str], object]
 
@@ -53,7 +54,7 @@ def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, Module
         if name in CONSTANTS[module]:
             return CONSTANTS[module][name]
         if name in BOUND.get(module, ()):
-            return bind(BOUND[module][name], execution)
+            return partial(BOUND[module][name], execution)
         later = LATER[module]() if module in LATER and not name.startswith("__") else {}
         if name in later:
             return later[name]
@@ -77,9 +78,9 @@ def _bound_objects(execution: Execution, make_ghost: MakeGhost) -> dict[str, Cal
     return {
         "torch.ops": lambda: operators,
         "torch.library.Library": lambda: library,
-        "torch.library.custom_op": lambda: bind(custom_ops.custom_op, operators),
-        "torch.library.impl": lambda: bind(custom_ops.impl, operators),
-        "torch.library.define": lambda: bind(custom_ops.define, operators),
+        "torch.library.custom_op": lambda: partial(custom_ops.custom_op, operators),
+        "torch.library.impl": lambda: partial(custom_ops.impl, operators),
+        "torch.library.define": lambda: partial(custom_ops.define, operators),
         "torch.cuda.CUDAGraph": lambda: streams.graph_class(execution),
     }
 

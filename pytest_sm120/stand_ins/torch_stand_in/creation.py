@@ -10,16 +10,17 @@ from pytest_sm120.stand_ins.torch_stand_in.devices import read_device
 from pytest_sm120.stand_ins.torch_stand_in.given_values import read_nested
 from pytest_sm120.stand_ins.torch_stand_in.memory import allocate, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
+    MEMORY_FORMATS,
     PRESERVE,
     MemoryFormat,
     strides_in_format,
 )
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
-from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
+from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
 from pytest_sm120.tensors.devices import Device
-from pytest_sm120.tensors.dtypes import DTYPES, DType
-from pytest_sm120.tensors.storages import Number
+from pytest_sm120.tensors.dtypes import DTYPES, DType, find_dtype
+from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number
 
 # Accepted, and without influence on what is recorded.
 _IGNORED = {"layout", "pin_memory", "names", "generator"}
@@ -32,6 +33,8 @@ class Options:
     def __init__(
         self, execution: Execution, name: str, given: dict[str, Any], like: Tensor | None = None
     ) -> None:
+        if "out" in given:
+            raise unknown_operation(f"torch.{name}(..., out=...)")
         for key in given:
             if key not in _OPTIONS and key not in _IGNORED:
                 raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
@@ -58,6 +61,8 @@ def read_dtype(name: str, given: object) -> DType | None:
     """Return the dtype given as ``dtype=``; TypeError for a string, as in torch."""
     if given is None or isinstance(given, DType):
         return given
+    if isinstance(given, type) and given in (bool, int, float, complex):
+        return find_dtype(given)
     refuse_foreign(given)
     raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
@@ -72,13 +77,13 @@ FILLS: dict[str, Number | None] = {
 }
 
 
-def create(execution: Execution, name: str, /, *size: Any, **options: Any) -> Tensor:
-    """Return what ``torch.empty``, ``torch.zeros`` and ``torch.ones`` do."""
+def create(name: str, execution: Execution, /, *size: Any, **options: Any) -> Tensor:
+    """Return what ``torch.empty``, ``torch.zeros`` and others of their form do."""
     sizes = (options.pop("size"),) if "size" in options else size
-    options.pop("memory_format", None)
-    out = options.pop("out", None)
-    if out is not None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    if name == "empty":
+        memory_format = options.pop("memory_format", None)
+        if memory_format not in (None, MEMORY_FORMATS["contiguous_format"]):
+            raise unknown_operation(f"torch.empty(..., memory_format={memory_format!r})")
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
     return wanted.make(f"torch.{name}", shape, fill=FILLS[name], uninitialized=name == "empty")
@@ -141,7 +146,11 @@ def arange(execution: Execution, *bounds: Any, **options: Any) -> Tensor:
         whole = all(isinstance(number, int) for number in (start, end, step))
         wanted.dtype = DTYPES["int64"] if whole else execution.default_dtype
     count = max(0, ceil((end - start) / step))
-    known = [start + position * step for position in range(count)] if count <= 2**16 else None
+    known = (
+        [start + position * step for position in range(count)]
+        if count <= LARGEST_FOLLOWED
+        else None
+    )
     return wanted.make("torch.arange", (count,), known=known)
 
 

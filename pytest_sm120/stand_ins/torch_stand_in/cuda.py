@@ -28,7 +28,6 @@ class DeviceProperties(NamedTuple):
     shared_memory_per_block: int = 48 * 1024
     is_integrated: int = 0
 
-    # torch's own spelling; a CUDA build answers with the card's name.
     @property
     def gcnArchName(self) -> str:  # noqa: N802  # torch's spelling
         """The card's name, as a CUDA build of torch answers."""

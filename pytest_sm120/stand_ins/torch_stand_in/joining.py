@@ -26,7 +26,7 @@ from pytest_sm120.stand_ins.torch_stand_in.values import (
     unknown_operation,
 )
 from pytest_sm120.stand_ins.torch_stand_in.views import unsqueeze
-from pytest_sm120.tensors.layouts import contiguous_strides, element_offsets
+from pytest_sm120.tensors.layouts import Shape, contiguous_strides, element_offsets
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 
@@ -244,23 +244,25 @@ def repeat_interleave(
     input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None
 ) -> Computed:
     """Return the tensor with each index of a dimension repeated."""
-    if dim is None:
-        known, shape, axis = known_values(input), [input.numel()], 0
-    else:
-        known, shape, axis = known_values(input), list(input.shape), wrap_dimension(dim, input.ndim)
-    counts = _counts(repeats, shape[axis])
-    order = [at for at, count in enumerate(counts) for _ in range(count)]
-    inner, size = prod(shape[axis + 1 :]), shape[axis]
-    outer = prod(shape[:axis])
-    shape[axis] = len(order)
+    known = known_values(input)
+    shape = [input.numel()] if dim is None else list(input.shape)
+    axis = 0 if dim is None else wrap_dimension(dim, input.ndim)
+    counts, old = _counts(repeats, shape[axis]), tuple(shape)
+    shape[axis] = sum(counts)
     if known is not None and not isinstance(known, Uniform):
-        known = [
-            known[(row * size + at) * inner + column]
-            for row in range(outer)
-            for at in order
-            for column in range(inner)
-        ]
+        known = _repeated(known, old, axis, counts) if prod(shape) <= LARGEST_FOLLOWED else None
     return Computed(input, shape, input.dtype, known)
+
+
+def _repeated(known: Sequence[Number], shape: Shape, axis: int, counts: list[int]) -> list[Number]:
+    inner, size = prod(shape[axis + 1 :]), shape[axis]
+    order = [at for at, count in enumerate(counts) for _ in range(count)]
+    return [
+        known[(row * size + at) * inner + column]
+        for row in range(prod(shape[:axis]))
+        for at in order
+        for column in range(inner)
+    ]
 
 
 def _counts(repeats: Any, size: int) -> list[int]:

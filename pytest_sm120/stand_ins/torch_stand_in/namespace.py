@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in import (
     creation,
     cuda,
@@ -122,10 +121,6 @@ CONSTANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def _create(name: str, execution: Execution, *size: Any, **options: Any) -> Tensor:
-    return creation.create(execution, name, *size, **options)
-
-
 #: Constants by module that are read when somebody asks for what is not among the others.
 LATER: dict[str, Callable[[], dict[str, Any]]] = {
     "torch": computing_functions,
@@ -135,7 +130,7 @@ LATER: dict[str, Callable[[], dict[str, Any]]] = {
 #: Functions by module that get the test's execution as their first argument.
 BOUND: dict[str, dict[str, Callable[..., Any]]] = {
     "torch": {
-        **{name: partial(_create, name) for name in creation.FILLS},
+        **{name: partial(creation.create, name) for name in creation.FILLS},
         "full": creation.full,
         "arange": creation.arange,
         "tensor": creation.tensor,
@@ -199,8 +194,3 @@ BOUND: dict[str, dict[str, Callable[..., Any]]] = {
         "empty_cache": cuda.do_nothing,
     },
 }
-
-
-def bind(function: Callable[..., Any], execution: Any) -> Any:
-    """Return the function with the execution given."""
-    return partial(function, execution)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pytest_sm120.stand_ins.torch_stand_in.memory import View
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.number_formats import component_of
 
 _COMPLEX_OF = {"float16": "complex32", "float32": "complex64", "float64": "complex128"}
-_FLOAT_OF = {complex_name: name for name, complex_name in _COMPLEX_OF.items()}
 
 
 def promote_types(first: DType, second: DType) -> DType:
@@ -20,7 +20,7 @@ def promote_types(first: DType, second: DType) -> DType:
     _refuse_wide_unsigned(first, second)
     kinds = {first.kind, second.kind}
     if "complex" in kinds:
-        real = _promote_floats(_real_part(first), _real_part(second))
+        real = _promote_floats(component_of(first), component_of(second))
         return DTYPES[_COMPLEX_OF.get(real.name, "complex64")]
     if "float" in kinds:
         return _promote_floats(first, second)
@@ -46,10 +46,6 @@ def _refuse_wide_unsigned(first: DType, second: DType) -> None:
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
             f"{scalar_type_name(first)} and {scalar_type_name(second)}"
         )
-
-
-def _real_part(dtype: DType) -> DType:
-    return DTYPES[_FLOAT_OF.get(dtype.name, dtype.name)]
 
 
 def _promote_floats(first: DType, second: DType) -> DType:

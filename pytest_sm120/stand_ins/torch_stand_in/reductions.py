@@ -108,8 +108,8 @@ def reduce(
     rule: Reduction, input: Tensor, dim: Any, keepdim: bool, dtype: DType | None
 ) -> Computed:
     """Return the result of a reduction over the dimensions; None means all of them."""
-    dimensions = reduced_dimensions(dim, input.ndim)
     compute, result = reduction_dtypes(rule, input, dtype)
+    dimensions = reduced_dimensions(dim, input.ndim)
     if input.numel():
         refuse_dtype(rule.name, compute)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
@@ -223,8 +223,6 @@ def position_of_extreme(name: str, input: Tensor, dim: Any, keepdim: bool) -> Co
         return next(at for at, value in enumerate(line) if value == wanted or wanted != wanted)
 
     dimensions = reduced_dimensions(dim, input.ndim)
-    if input.numel():
-        refuse_dtype(f"arg{name}", input.dtype)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
     lines = lines_of(input, dimensions, input.dtype)
     followed = lines is not None and not any(map(_has_nan, lines))
@@ -245,6 +243,8 @@ def _argument(name: str) -> Callable[..., Computed]:
         axis = None if dim is None else wrap_dimension(dim, input.ndim)
         if axis is not None:
             _refuse_empty_lines(f"arg{name}()", input, [axis], unnamed=False)
+        if input.numel():
+            refuse_dtype(f"arg{name}", input.dtype)
         return position_of_extreme(name, input, axis, keepdim)
 
     argument.__name__ = argument.__qualname__ = f"arg{name}"

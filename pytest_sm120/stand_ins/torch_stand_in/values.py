@@ -10,7 +10,7 @@ from pytest_sm120.errors import UnknownOperation, UnknownValue, UsageError
 from pytest_sm120.recorder.places import find_place
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, View, known_values
 from pytest_sm120.tensors.layouts import element_offsets
-from pytest_sm120.tensors.storages import Number, Uniform
+from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 # A list of more elements than this would be built for a big tensor with one uniform value.
 _LARGEST_LISTED = 2**20
@@ -39,7 +39,8 @@ def unknown_value(tensor: View, asked_by: str) -> UnknownValue:
         f"{site}: {asked_by} needs the contents of a tensor ({describe(tensor)}), which are not "
         "known.",
         limit="The record tier runs no kernel: it knows what a test gave with sm120.values, and "
-        f"what host code made of that, for tensors of at most {_LARGEST_LISTED} elements.",
+        f"what host code made of that, for tensors of at most {LARGEST_FOLLOWED} elements, or"
+        f" {_LARGEST_LISTED} where all are equal.",
         remedy="Give the input its contents with sm120.values(...), replace the function that asks "
         'with provide=, or run the test with tier=["interpret"].',
     )

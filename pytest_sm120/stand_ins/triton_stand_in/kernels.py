@@ -139,18 +139,18 @@ class Kernel:
 def resolve_grid(grid: Grid, bound: Mapping[str, Any], kernel: str) -> tuple[int, ...]:
     """Return the grid as one to three numbers; a callable grid is called with the arguments.
 
-    Raises ValueError for anything that is not one to three whole numbers.
+    Raises ValueError for anything that does not hold one to three whole numbers. A bare number is
+    none: Triton 3.9.0 asks for the grid's ``len()``.
     """
     found = grid(dict(bound)) if callable(grid) and not hasattr(grid, "__index__") else grid
-    parts = tuple(found) if isinstance(found, (tuple, list)) else (found,)
     try:
-        numbers = tuple(operator.index(plain_constant(part)) for part in parts)
+        numbers = tuple(operator.index(plain_constant(part)) for part in found)
     except TypeError:
         numbers = ()
     if not 1 <= len(numbers) <= 3 or any(number < 0 for number in numbers):
         raise ValueError(
-            f"{find_place().site}: {kernel} is launched with the grid {found!r}. A grid is one to "
-            "three whole numbers, none negative. Pass a tuple such as (blocks,)."
+            f"{find_place().site}: {kernel} is launched with the grid {found!r}. A grid is a "
+            "tuple of one to three whole numbers, none negative. Pass a tuple such as (blocks,)."
         )
     return numbers
 

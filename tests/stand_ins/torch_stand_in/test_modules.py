@@ -169,3 +169,30 @@ def test_default_dtype_can_be_set(torch):
     assert torch.zeros(1).dtype is torch.get_default_dtype() is torch.bfloat16
     with pytest.raises(TypeError, match="only floating-point types are supported"):
         torch.set_default_dtype(torch.int8)
+
+
+def test_positions_in_a_sequence_that_a_sorter_orders_are_an_unknown_operation(torch):
+    with pytest.raises(UnknownOperation) as caught:
+        torch.searchsorted(torch.tensor([3, 1, 2]), 2, sorter=torch.tensor([1, 2, 0]))
+    assert caught.value.cause.endswith(": torch.searchsorted(..., sorter=...) is not modelled.")
+
+
+@pytest.mark.parametrize(
+    ("expression", "what"),
+    [
+        ("torch.zeros(4, out=t)", "torch.zeros(..., out=...)"),
+        ("torch.full((4,), 1, out=t)", "torch.full(..., out=...)"),
+        (
+            "torch.empty((1, 2, 3, 4), memory_format=torch.channels_last)",
+            "torch.empty(..., memory_format=torch.channels_last)",
+        ),
+    ],
+)
+def test_way_to_create_that_is_not_modelled_is_an_unknown_operation(torch, expression, what):
+    with pytest.raises(UnknownOperation) as caught:
+        eval(expression, {"torch": torch, "t": torch.empty(4)})
+    assert caught.value.cause.endswith(f": {what} is not modelled.")
+
+
+def test_repeating_one_value_often_lists_no_values(torch):
+    assert torch.ones(1).repeat_interleave(2**40).shape == (2**40,)

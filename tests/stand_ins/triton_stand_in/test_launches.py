@@ -156,9 +156,8 @@ def test_warm_up_checks_the_arguments_and_records_nothing(
 @pytest.mark.parametrize(
     ("grid", "sizes"),
     [
-        *((3, (3,)), ((3,), (3,)), ([3, 4], (3, 4)), ((1, 2, 3), (1, 2, 3)), ((0,), (0,))),
+        *(((3,), (3,)), ([3, 4], (3, 4)), ((1, 2, 3), (1, 2, 3)), ((0,), (0,))),
         (lambda meta: (meta["n"] // meta["BLOCK"],), (2,)),
-        (lambda meta: meta["n"], (128,)),
     ],
 )
 def test_grid_is_recorded_as_a_tuple(
@@ -174,15 +173,15 @@ def test_grid_may_hold_constants_and_known_tensors(bench: Bench, kernels: Any) -
     assert only_launch(bench).grid == (3, 4, 1)
 
 
-@pytest.mark.parametrize("grid", [(), (1, 2, 3, 4), (-1,), (1.5,), "ab", None, ("a",)])
+@pytest.mark.parametrize("grid", [3, (), (1, 2, 3, 4), (-1,), (1.5,), "ab", None, ("a",)])
 def test_grid_that_is_not_one_to_three_whole_numbers_is_refused(
     bench: Bench, kernels: Any, grid: Any
 ) -> None:
     with pytest.raises(ValueError) as raised:
         kernels.run(grid, 1, 1)
     assert str(raised.value) == (
-        f"target.py:20: scale is launched with the grid {grid!r}. A grid is one to three whole "
-        "numbers, none negative. Pass a tuple such as (blocks,)."
+        f"target.py:20: scale is launched with the grid {grid!r}. A grid is a tuple of one "
+        "to three whole numbers, none negative. Pass a tuple such as (blocks,)."
     )
     assert bench.recording.launches() == []
 
@@ -201,7 +200,7 @@ def test_grid_that_the_card_would_refuse_is_refused(bench: Bench, kernels: Any) 
 def test_grid_from_a_ghost_is_refused(kernels: Any) -> None:
     with pytest.raises(GhostValue, match=r"the code asked index\(lib\.blocks\) at run time"):
         kernels.run((kernels.lib.blocks,), 1, 1)
-    with pytest.raises(GhostValue, match=r"the code asked index\(lib\.grid\) at run time"):
+    with pytest.raises(GhostValue, match=r"the code asked iter\(lib\.grid\) at run time"):
         kernels.run(kernels.lib.grid, 1, 1)
 
 
