@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+#: Calls that name a module by a literal.
+NAMING_CALLS = ("import_module", "__import__", "find_spec")
+
 
 def absolute_name(name: str, package: str, level: int) -> str:
     """Return what ``from <level dots><name> import ...`` means inside a package.
@@ -61,7 +64,7 @@ def _literal_import_module(node: ast.Call, package: str) -> Iterator[str]:
     callee = node.func.id if isinstance(node.func, ast.Name) else callee
     first = node.args[0] if node.args else None
     name = first.value if isinstance(first, ast.Constant) else None
-    if callee in ("import_module", "__import__") and isinstance(name, str):
+    if callee in NAMING_CALLS and isinstance(name, str):
         yield from _resolved(name.lstrip("."), package, leading_dots(name))
 
 

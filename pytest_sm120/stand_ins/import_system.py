@@ -18,6 +18,7 @@ from typing import Any
 
 from pytest_sm120.recorder.places import TARGET_MARK, find_place
 from pytest_sm120.stand_ins.execution import Assumption
+from pytest_sm120.stand_ins.ghost_errors import value_asked_of_ghost
 from pytest_sm120.stand_ins.ghosts import Ghost, Ghosts
 from pytest_sm120.stand_ins.import_statements import absolute_name, leading_dots
 from pytest_sm120.stand_ins.overlaid_modules import OverlaidModule, overlay
@@ -186,14 +187,19 @@ class ImportSystem:
         if self.is_real(absolute):
             return importlib.util.find_spec(absolute)
         found = self.look_up(absolute)
+        if found is None:
+            # provide={"flashinfer": None}: let it be absent.
+            return None
         if not isinstance(found, Ghost):
             return ModuleSpec(absolute, None, origin=getattr(found, "__file__", None))
         missing = root_of(absolute) in _OTHER_VENDORS
-        execution = self.ghosts.execution
-        if execution.importing:
-            answer = "not found" if missing else "found"
-            question = f"importlib.util.find_spec({absolute!r})"
-            execution.assume(Assumption(find_place().site, question, answer))
+        question = f"importlib.util.find_spec({absolute!r})"
+        if not self.ghosts.execution.importing and not missing:
+            raise value_asked_of_ghost(
+                find_place().site, absolute, question, key=absolute, called=False, held=()
+            )
+        answer = "not found" if missing else "found"
+        self.ghosts.execution.assume(Assumption(find_place().site, question, answer))
         return None if missing else ModuleSpec(absolute, None)
 
     def _version(self, distribution_name: str) -> str:

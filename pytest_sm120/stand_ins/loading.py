@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -18,14 +18,15 @@ from pytest_sm120.stand_ins.ghosts import Ghosts
 from pytest_sm120.stand_ins.import_statements import is_named
 from pytest_sm120.stand_ins.import_system import ImportSystem
 from pytest_sm120.stand_ins.process_state import ProcessState, StandInFinder
+from pytest_sm120.stand_ins.shared_classes import save_classes
 from pytest_sm120.stand_ins.target_files import (
     CompiledFiles,
     TargetFile,
     find_sibling,
     find_target,
 )
-from pytest_sm120.stand_ins.torch_stand_in import build_torch
-from pytest_sm120.stand_ins.triton_stand_in import build_triton
+from pytest_sm120.stand_ins.torch_stand_in import TORCH_CLASSES, build_torch
+from pytest_sm120.stand_ins.triton_stand_in import TRITON_CLASSES, build_triton
 
 
 class Loader:
@@ -41,6 +42,7 @@ class Loader:
         self._ghosts.names_of = self._globals_that_hold
         self._system = ImportSystem(self._ghosts, {}, real_packages)
         self._state: ProcessState | None = None
+        self._restore_classes: Callable[[], None] = lambda: None
         self._targets: dict[str, ModuleType] = {}
         self._real: dict[str, TargetFile] = {}
         self._base = root
@@ -74,6 +76,7 @@ class Loader:
     def close(self) -> None:
         """Put sys.modules, sys.path, sys.meta_path and the environment back as they were."""
         if self._state is not None:
+            self._restore_classes()
             self._state.restore()
             self._state = None
 
@@ -83,6 +86,7 @@ class Loader:
         if self._state is not None:
             return
         self._state = ProcessState(StandInFinder(self._system.look_up))
+        self._restore_classes = save_classes([*TORCH_CLASSES, *TRITON_CLASSES])
         self._system.load_sibling = self._load_sibling
         self._system.public_names = self._public_names
         stand_ins = {

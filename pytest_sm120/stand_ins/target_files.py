@@ -10,7 +10,7 @@ from types import CodeType
 from typing import NamedTuple, cast
 
 from pytest_sm120.errors import TargetError, UsageError
-from pytest_sm120.stand_ins.import_statements import imported_names, public_names
+from pytest_sm120.stand_ins.import_statements import NAMING_CALLS, imported_names, public_names
 
 
 class TargetFile(NamedTuple):
@@ -153,7 +153,7 @@ def _compile(target: TargetFile) -> CompiledFile:
     # MemoryError: what the parser raises for expressions that are nested too deeply.
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _not_python(target, error) from error
-    calls = b"import_module" in text or b"__import__" in text
+    calls = any(name.encode() in text for name in NAMING_CALLS)
     named = imported_names(tree, target.package, calls=calls)
     return CompiledFile(code, tree, named, public_names(tree))
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_sm120.errors import TargetError
+from pytest_sm120.errors import GhostValue, TargetError
 from tests.stand_ins.bench import Bench
 
 
@@ -216,8 +216,33 @@ def test_find_spec_finds_what_can_be_imported(bench: Bench) -> None:
         "target.py:6: importlib.util.find_spec('flashinfer') was taken as found",
         "target.py:6: importlib.util.find_spec('aiter') was taken as not found",
     ]
-    assert module.run().name == "flashinfer"
-    assert len(module.__sm120_assumptions__) == 3
+
+
+def test_find_spec_of_a_ghost_at_run_time_is_an_error(bench: Bench) -> None:
+    module = bench.load(
+        "from importlib.util import find_spec\n"
+        "def run(): return find_spec('flashinfer') is not None\n"
+        "def vendor(): return find_spec('aiter') is not None\n"
+    )
+    with pytest.raises(GhostValue) as raised:
+        module.run()
+    assert str(raised.value) == (
+        "target.py:2: the code asked importlib.util.find_spec('flashinfer') at run time, but "
+        "flashinfer is a ghost: it was imported from something that is neither loaded nor "
+        "provided, so it has no value. Any answer would send the test down a branch by accident. Give it a "
+        'value: sm120.load(..., provide={"flashinfer": ...}).'
+    )
+    assert module.vendor() is False
+
+
+@pytest.mark.parametrize(("given", "found"), [(object(), True), (None, False)])
+def test_find_spec_finds_what_is_provided(bench: Bench, given: object, found: bool) -> None:
+    module = bench.load(
+        "from importlib.util import find_spec\n"
+        "def run(): return find_spec('flashinfer') is not None\n",
+        provide={"flashinfer": given},
+    )
+    assert module.run() is found
 
 
 def test_version_of_a_stand_in_is_the_one_it_stands_for(bench: Bench) -> None:

@@ -19,6 +19,15 @@ MakeGhost = Callable[[str], object]
 MODULES = (*CONSTANTS,)
 
 
+#: The classes that the stand-ins of all tests share.
+TORCH_CLASSES = tuple(
+    value
+    for constants in CONSTANTS.values()
+    for value in constants.values()
+    if isinstance(value, type) and not issubclass(value, Exception)
+)
+
+
 class StandInModule(ModuleType):
     """A module whose attributes are looked up when they are asked for."""
 

@@ -16,6 +16,9 @@ from pytest_sm120.stand_ins.triton_stand_in.language import DTYPE_NAMES, constex
 #: The version the stand-in answers with; its table of names was printed from the same one.
 TRITON_VERSION = "3.9.0"
 
+#: The classes that the stand-ins of all tests share.
+TRITON_CLASSES = (Autotuned, Config, Heuristics, Kernel, constexpr, dtype)
+
 MakeGhost = Callable[[str], Any]
 
 

@@ -1,0 +1,44 @@
+"""What a target does to the classes of the stand-ins ends with the test."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_sm120.stand_ins.torch_stand_in import TORCH_CLASSES, Tensor
+from pytest_sm120.stand_ins.triton_stand_in import TRITON_CLASSES
+from tests.stand_ins.bench import Bench
+
+PATCHES = """
+import torch, triton
+import triton.language as tl
+torch.Tensor.added = 1
+torch.Tensor.numel = lambda self: -1
+torch.nn.Module.weight_loader = 2
+del torch.nn.Module.forward
+triton.Config.extra = 3
+tl.constexpr.__bool__ = lambda self: False
+kept = torch.Tensor.sum
+"""
+
+
+def test_attributes_of_shared_classes_are_as_before(bench: Bench) -> None:
+    before = {kind: dict(vars(kind)) for kind in (*TORCH_CLASSES, *TRITON_CLASSES)}
+    module = bench.load(PATCHES)
+    assert (module.torch.Tensor.added, module.triton.Config.extra) == (1, 3)
+    bench.loader.close()
+    for kind, attributes in before.items():
+        for name, value in attributes.items():
+            assert vars(kind).get(name) is value or name == "__dict__"
+        added = {name: vars(kind)[name] for name in vars(kind).keys() - attributes.keys()}
+        assert all(value.__module__.startswith("pytest_sm120.") for value in added.values())
+
+
+def test_what_computes_stays_on_the_class_once_it_was_read(bench: Bench) -> None:
+    module = bench.load(PATCHES)
+    bench.loader.close()
+    assert Tensor.sum is module.kept
+
+
+@pytest.mark.parametrize("name", ["Tensor", "Parameter", "Module", "Stream", "dtype", "Size"])
+def test_shared_classes_of_torch_are_known(name: str) -> None:
+    assert name.lower() in {kind.__name__.lower() for kind in TORCH_CLASSES} | {"dtype"}
