@@ -48,6 +48,9 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {chosen.numel()} value(s)"
         )
+    if input.ndim < 2:
+        # torch has a kernel of its own for vectors, which knows fewer dtypes.
+        refuse_dtype("index_select", input.dtype)
     shape = _with_size(input, axis, chosen.numel())
     order = known_values(chosen)
     if order is None:
@@ -96,6 +99,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
                 f"Size does not match at dimension {at} expected index {list(chosen.shape)} to be "
                 f"no larger than self {list(input.shape)} apart from dimension {axis}"
             )
+    if chosen.numel():
+        refuse_dtype("gather", input.dtype)
     return Computed(input, chosen.shape, input.dtype, _uniform(input))
 
 
@@ -241,8 +246,8 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
 
 #: The rows of every operation in this module.
 SELECTION = (
-    computing("index_select", index_select, refusals="index_select"),
-    computing("gather", gather, refusals="gather"),
+    computing("index_select", index_select),
+    computing("gather", gather),
     computing("sort", sort),
     computing("argsort", argsort, refusals="argsort"),
     computing("topk", topk, refusals="topk"),
