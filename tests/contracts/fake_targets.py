@@ -177,6 +177,17 @@ class SplitScratch:
         return part
 
 
+@dataclass
+class Driven:
+    """A target that is a function, with the bench that it works on."""
+
+    bench: FakeBench
+    drive: Callable[[int, str], None]
+
+    def __call__(self, size: int, device: str) -> None:
+        self.drive(size, device)
+
+
 CONTRACT = Scratch(
     key="split:{device}", init="zeros", dtype="uint8", shape=lambda size: (size * 4, 16)
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from pytest_sm120.contracts import check
 from pytest_sm120.recorder.holders import ModuleGlobals, WatchedObject
 from tests.contracts import fake_targets
-from tests.contracts.fake_targets import FakeBench, FakeTensor, Options, SplitScratch
+from tests.contracts.fake_targets import Driven, FakeBench, FakeTensor, Options, SplitScratch
 from tests.contracts.test_clauses import names_of_broken
 
 # The targets here are not about inference mode.
@@ -35,17 +34,6 @@ class Keeper:
             self.buffers.update(self.keep(made, device))
             self.made = made
         self.use(self.bench, self.made)
-
-
-@dataclass
-class Driven:
-    """A target that is a function, with the bench that it works on."""
-
-    bench: FakeBench
-    drive: Callable[[int, str], None]
-
-    def __call__(self, size, device):
-        self.drive(size, device)
 
 
 def broken(use, contract=CONTRACT, **fields):

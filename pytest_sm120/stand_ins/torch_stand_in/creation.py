@@ -16,7 +16,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
-from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
+from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.storages import Number
@@ -76,9 +76,8 @@ def create(execution: Execution, name: str, /, *size: Any, **options: Any) -> Te
     """Return what ``torch.empty``, ``torch.zeros`` and ``torch.ones`` do."""
     sizes = (options.pop("size"),) if "size" in options else size
     options.pop("memory_format", None)
-    out = options.pop("out", None)
-    if out is not None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    if options.pop("out", None) is not None:
+        raise unknown_operation(f"torch.{name}(..., out=...)")
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
     return wanted.make(f"torch.{name}", shape, fill=FILLS[name], uninitialized=name == "empty")
