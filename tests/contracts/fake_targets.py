@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
+from typing import Any
 
 from pytest_sm120.contracts import Scratch
 from pytest_sm120.recorder.holders import Registry
@@ -22,6 +23,10 @@ from pytest_sm120.tensors.layouts import contiguous_strides
 __sm120_target__ = True
 
 _storages = count(1)
+
+# What a twin, a contract or a call of check() is given by name.
+Options = dict[str, Any]
+Fillable = bool | int | float | complex
 
 
 @dataclass(eq=False)
@@ -80,7 +85,14 @@ class FakeBench:
         self.recording.follow(registry)
         return registry
 
-    def allocate(self, call, shape, dtype="uint8", device="cuda:0", fill=None):
+    def allocate(
+        self,
+        call: str,
+        shape: tuple[int, ...],
+        dtype: str = "uint8",
+        device: str = "cuda:0",
+        fill: Fillable | None = None,
+    ) -> FakeTensor:
         nbytes = prod(shape) * find_dtype(dtype).itemsize
         strides = contiguous_strides(shape)
         view = TensorView(shape, strides, dtype, device, next(_storages), (0, nbytes), nbytes)
@@ -113,8 +125,8 @@ class SplitScratch:
 
     bench: FakeBench = field(default_factory=FakeBench)
     call: str = "torch.zeros"
-    fill: object = 0
-    growth: tuple[str, object] | None = None
+    fill: Fillable | None = 0
+    growth: tuple[str, Fillable | None] | None = None
     filled_rows: Callable[[int], tuple[int, int]] | None = None
     guard: Callable[[int, int], bool] = int.__lt__
     key: Callable[[str], object] = "split:{}".format
@@ -163,6 +175,17 @@ class SplitScratch:
         self.bench.launch("_split_kernel", dst=part, n=rows)
         self.bench.call("flashinfer.mla.sparse", 1, {"out": [part.view]}, kv=part.view)
         return part
+
+
+@dataclass
+class Driven:
+    """A target that is a function, with the bench that it works on."""
+
+    bench: FakeBench
+    drive: Callable[[int, str], None]
+
+    def __call__(self, size: int, device: str) -> None:
+        self.drive(size, device)
 
 
 CONTRACT = Scratch(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from traceback import extract_tb
 
 import pytest
 
 from pytest_sm120.contracts import check
 from pytest_sm120.errors import ContractBroken, UsageError
-from tests.contracts.fake_targets import CONTRACT, FakeBench, SplitScratch
+from tests.contracts.fake_targets import CONTRACT, FakeBench, Options, SplitScratch
 
 ROLES = "They are the sizes of the first, the same, a smaller and a larger call."
 SECOND = "The second device is where a buffer of its own is looked for."
@@ -17,7 +18,7 @@ WHOLE = (
     f" is not a list of one to four whole numbers from 1 on. {ROLES}"
     " Pass e.g. sizes=(4, 4, 2, 8), or fewer to leave calls out."
 )
-REFUSED = {
+REFUSED: dict[str, tuple[Options, str]] = {
     "second size": (
         {"sizes": [4, 5]},
         f"sizes=(4, 5): 5 is not equal to 4. {ROLES} Pass e.g. sizes=(4, 4, 2, 8).",
@@ -88,7 +89,10 @@ def test_key_without_the_device_is_accepted_for_one_device():
 
 
 def test_shape_function_is_asked_before_anything_is_driven():
-    assert refusal(pytest.fail, replace(CONTRACT, shape=lambda size: 1 // (size - 2))) == (
+    def no_shape(size):
+        return 1 // (size - 2)
+
+    assert refusal(pytest.fail, replace(CONTRACT, shape=no_shape)) == (
         "Scratch(shape=) returned 0 for the size 4. A shape is a tuple of whole numbers that are"
         " not negative. Return a tuple, with a comma also when it has one dimension: (pages * 4,)."
     )
@@ -171,7 +175,7 @@ def test_drive_that_raises_is_named_with_its_step_and_kept_as_the_cause():
         " those after it were not judged."
     )
     assert isinstance(error.__cause__, RuntimeError)
-    assert error.__cause__.__traceback__.tb_next.tb_frame.f_code.co_name == "drive"
+    assert extract_tb(error.__cause__.__traceback__)[1].name == "drive"
 
 
 def test_steps_before_the_one_that_raised_are_judged():

@@ -7,15 +7,15 @@ from math import nan
 
 import pytest
 
-from pytest_sm120.contracts import check
+from pytest_sm120.contracts import Scratch, check
 from pytest_sm120.contracts.clauses import CLAUSES
 from pytest_sm120.errors import ContractBroken
-from tests.contracts.fake_targets import CONTRACT, SplitScratch
+from tests.contracts.fake_targets import CONTRACT, Options, SplitScratch
 
-EMPTY = {"call": "torch.empty", "fill": None}
+EMPTY: Options = {"call": "torch.empty", "fill": None}
 MINUS_ONE = replace(CONTRACT, init=("full", -1))
 CLEARED = replace(CONTRACT, cleared_each_call=True)
-ONE_DEVICE = {"devices": ["cuda:0"]}
+ONE_DEVICE: Options = {"devices": ["cuda:0"]}
 
 
 def names_of_broken(target, contract=CONTRACT, **options):
@@ -27,7 +27,7 @@ def names_of_broken(target, contract=CONTRACT, **options):
     return []
 
 
-GOOD = {
+GOOD: dict[str, tuple[Options, Scratch]] = {
     "zeros": ({}, CONTRACT),
     "zero_ after empty": ({**EMPTY, "filled_rows": lambda rows: (0, rows)}, CONTRACT),
     "full of 0": ({"call": "torch.full"}, CONTRACT),
@@ -62,7 +62,7 @@ def test_good_target_holds_every_clause_that_is_asked_for():
 
 
 INITIAL = ["initial value", "growth initial value"]
-DEFECTS = {
+DEFECTS: dict[str, tuple[Options, Scratch, list[str]]] = {
     "empty": (EMPTY, CONTRACT, INITIAL),
     "half of it set": ({**EMPTY, "filled_rows": lambda rows: (0, rows // 2)}, CONTRACT, INITIAL),
     "its end set": ({**EMPTY, "filled_rows": lambda rows: (1, rows)}, CONTRACT, INITIAL),

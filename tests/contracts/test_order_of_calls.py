@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from tests.contracts.fake_targets import SplitScratch
+from tests.contracts.fake_targets import Options, SplitScratch
 
 DEVICES = ["cuda:0", "cuda:1"]
 
@@ -24,7 +24,7 @@ def expect(holds, what):
 class OrderOfCalls(RuleBasedStateMachine):
     """Allocates when nothing is kept or more is needed than ever before, else not."""
 
-    fields = {}
+    fields: Options = {}
 
     def __init__(self):
         super().__init__()

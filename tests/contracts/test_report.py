@@ -11,9 +11,9 @@ from pytest_sm120.contracts import ContractResult, check
 from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.results import ClauseResult
 from pytest_sm120.errors import ContractBroken, HazardWarning
-from tests.contracts.fake_targets import CONTRACT, FakeBench, SplitScratch
+from tests.contracts.fake_targets import CONTRACT, FakeBench, Options, SplitScratch
 
-EMPTY = {"call": "torch.empty", "fill": None}
+EMPTY: Options = {"call": "torch.empty", "fill": None}
 CONSUMED = replace(CONTRACT, consumer="flashinfer-python<=0.6.18")
 AFFECTED = ["flashinfer-python==0.6.18"]
 UNAFFECTED = ["flashinfer-python==0.7.2"]

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_sm120.contracts import Scratch
 from pytest_sm120.errors import UsageError
-from tests.contracts.fake_targets import CONTRACT
+from tests.contracts.fake_targets import CONTRACT, Options
 
 UNKNOWN_INIT = (
     ' is not an initial value. Known are "zeros", "empty" and ("full", value) with a number.'
@@ -22,7 +22,8 @@ NO_KEY = (
     ' is neither a text nor a function. A key is a template such as "split:{device}", or a function'
     ' of the device. For other keys write a function, e.g. key=lambda device: ("ws", device).'
 )
-REFUSED = {
+NO_KEYS: dict[str, str] = {}
+REFUSED: dict[str, tuple[Options, str]] = {
     "init text": ({"init": "ones"}, "Scratch(init='ones')" + UNKNOWN_INIT),
     "init without value": ({"init": ("full",)}, "Scratch(init=('full',))" + UNKNOWN_INIT),
     "init with text": ({"init": ("full", "x")}, "Scratch(init=('full', 'x'))" + UNKNOWN_INIT),
@@ -85,7 +86,7 @@ def test_title_of_a_template_is_the_template():
 
 
 def test_key_function_that_raises_is_a_usage_error_with_its_cause():
-    contract = replace(CONTRACT, key=lambda device: {}[device])
+    contract = replace(CONTRACT, key=lambda device: NO_KEYS[device])
     with pytest.raises(UsageError) as caught:
         contract.key_on("cuda:0")
     assert str(caught.value) == (

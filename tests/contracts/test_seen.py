@@ -10,13 +10,13 @@ import pytest
 from pytest_sm120.contracts import check
 from pytest_sm120.recorder.holders import ModuleGlobals, WatchedObject
 from tests.contracts import fake_targets
-from tests.contracts.fake_targets import FakeBench, FakeTensor, SplitScratch
+from tests.contracts.fake_targets import Driven, FakeBench, FakeTensor, Options, SplitScratch
 from tests.contracts.test_clauses import names_of_broken
 
 # The targets here are not about inference mode.
 CONTRACT = replace(fake_targets.CONTRACT, allow_inference=True)
 CLEARED = replace(CONTRACT, cleared_each_call=True)
-ONE = {"sizes": [4], "devices": ["cuda:0"]}
+ONE: Options = {"sizes": [4], "devices": ["cuda:0"]}
 
 
 class Keeper:
@@ -219,8 +219,8 @@ def test_stand_in_for_the_key_follows_the_device():
             made = target.bench.allocate("torch.zeros", (16, 16), "uint8", device, 0)
             target.buffers["ws", device, 1] = made
 
-    drive.bench = target.bench
-    assert names_of_broken(drive, CONTRACT, sizes=[4]) == ["registered under its key"]
+    driven = Driven(target.bench, drive)
+    assert names_of_broken(driven, CONTRACT, sizes=[4]) == ["registered under its key"]
 
 
 def test_buffer_stored_under_a_second_key_is_found_there():
@@ -237,8 +237,8 @@ def test_second_device_whose_buffer_has_a_key_of_its_own_kind_breaks_the_key():
             made = target.bench.allocate("torch.zeros", (16, 16), "uint8", device, 0)
             target.buffers[key] = made
 
-    drive.bench = target.bench
-    assert names_of_broken(drive, CONTRACT, sizes=[4]) == ["registered under its key"]
+    driven = Driven(target.bench, drive)
+    assert names_of_broken(driven, CONTRACT, sizes=[4]) == ["registered under its key"]
 
 
 def test_clearing_is_skipped_when_the_buffer_is_not_found():
@@ -254,7 +254,7 @@ def test_clearing_is_judged_on_the_devices_that_have_a_buffer():
 class Owner:
     """Keeps its buffer in an attribute."""
 
-    workspace = None
+    workspace: FakeTensor | None = None
 
 
 def test_buffer_in_a_watched_attribute_is_found():
@@ -279,9 +279,9 @@ def test_buffer_in_a_watched_attribute_is_found():
 )
 def test_buffer_in_a_module_global_is_found(key):
     bench, module = FakeBench(), ModuleType("target")
-    module._cache = {}
-    module._state = SimpleNamespace(cache={})
-    cache = module._state.cache if str(key).startswith("_state") else module._cache
+    state, kept = SimpleNamespace(cache={}), dict[object, object]()
+    vars(module).update(_cache=kept, _state=state)
+    cache = state.cache if str(key).startswith("_state") else kept
     bench.recording.follow(ModuleGlobals(module))
 
     def drive(size, device):

@@ -128,7 +128,7 @@ OTHERS = {
     "min_along": "t.min(0)",
     "masked_fill": "t.masked_fill(torch.zeros(2, 2, dtype=torch.bool), 0)",
     "where": "torch.where(torch.zeros(2, 2, dtype=torch.bool), t, t)",
-    "index_select": "t.index_select(0, torch.zeros(1, dtype=torch.int64))",
+    "index_select": "t[0].index_select(0, torch.zeros(1, dtype=torch.int64))",
     "getitem": "t[torch.zeros(1, dtype=torch.int64)]",
     "setitem": "t.__setitem__(torch.zeros(1, dtype=torch.int64), t[:1].clone())",
     "flip": "t.flip(0)",

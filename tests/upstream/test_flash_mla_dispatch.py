@@ -17,14 +17,13 @@ PAGES, HEADS, TOPK, HEAD_DIM = 4, 64, 128, 512
 @pytest.fixture
 def mla(sm120, sglang):
     resources = SimpleNamespace(buffers=sm120.registry())
-    module = sm120.load(
+    return sm120.load(
         sglang / TARGET,
         provide={
             "sglang.srt.runtime_context.get_resources": lambda: resources,
             DECODE_LIMIT: 64,
         },
     )
-    return module
 
 
 def arguments(sm120, rows):

@@ -162,7 +162,10 @@ def is_unknown_mask(tensor: Tensor) -> bool:
 def _number(target: Tensor, value: Any) -> Tensor:
     if not isinstance(value, (bool, int, float, complex)):
         refuse_foreign(value)
-        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{target.dtype.name}")
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a "
+            f"torch.{scalar_type_name(target.dtype)}Tensor"
+        )
     known = convert_known(Uniform(value, target.dtype), target.dtype)
     return _without_record(target, (), known, target.dtype.name)
 

@@ -8,11 +8,12 @@ from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import LINEAR, MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
 from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
+from pytest_sm120.stand_ins.torch_stand_in.repeating import REPEATING
 from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
 from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 
-COMPUTING = (*POINTWISE, *JOINING, *MATRICES, *REDUCTIONS, *RUNNING, *SELECTION)
+COMPUTING = (*POINTWISE, *JOINING, *MATRICES, *REDUCTIONS, *REPEATING, *RUNNING, *SELECTION)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

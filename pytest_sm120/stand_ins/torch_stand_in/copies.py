@@ -98,7 +98,8 @@ def _read_to(
         named = {"dtype": other.dtype, "device": other.device, **named}
     unknown = named.keys() - {"dtype", "device", "copy", "non_blocking", "memory_format"}
     if unknown:
-        raise TypeError(f"to() got an unexpected keyword argument '{min(unknown)}'")
+        given = "".join(f"{name}={type(named[name]).__name__}, " for name in sorted(unknown))
+        raise TypeError(_no_such_to(given))
     dtype, device = named.get("dtype"), named.get("device")
     if dtype is not None and not isinstance(dtype, DType):
         refuse_foreign(dtype)

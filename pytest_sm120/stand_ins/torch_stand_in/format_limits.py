@@ -35,6 +35,8 @@ def finfo(execution: Execution, type: Any = None) -> FloatLimits:
 def iinfo(execution: Execution, type: Any) -> IntegerLimits:
     """Return the limits of an integer dtype."""
     _refuse_no_dtype("iinfo", type)
+    if type.kind == "bool":
+        raise TypeError("torch.bool is not supported by torch.iinfo")
     if type.kind not in ("int", "uint"):
         raise TypeError(
             "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"

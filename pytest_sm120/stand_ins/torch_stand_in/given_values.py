@@ -49,16 +49,12 @@ def read_nested(data: Any) -> GivenValues:
 
 
 def _shape_of(data: Any) -> tuple[int, ...]:
-    if isinstance(data, Tensor):
-        return tuple(data.shape)
     if not isinstance(data, (list, tuple)):
         return ()
     return (len(data), *(_shape_of(data[0]) if data else ()))
 
 
 def _flatten(data: Any, shape: tuple[int, ...], level: int = 0) -> list[Number]:
-    if isinstance(data, Tensor) and data.ndim:
-        data = data.tolist()
     if level == len(shape):
         return [_read_one(data, shape, level)]
     if not isinstance(data, (list, tuple)) or len(data) != shape[level]:
@@ -74,11 +70,19 @@ def _refuse_ragged(data: Any, shape: tuple[int, ...], level: int) -> None:
     raise ValueError(f"expected sequence of length {shape[level]} at dim {level} (got {len(data)})")
 
 
+def _number_of(tensor: Tensor) -> Number:
+    if tensor.numel() == 1:
+        return tensor.item()  # type: ignore[no-any-return]  # a number of Python
+    if tensor.dtype.kind == "float":
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    raise TypeError("only integer tensors of a single element can be converted to an index")
+
+
 def _read_one(value: Any, shape: tuple[int, ...], level: int) -> Number:
     if isinstance(value, (bool, int, float, complex)):
         return value
     if isinstance(value, Tensor):
-        return value.item()  # type: ignore[no-any-return]  # a number of Python
+        return _number_of(value)
     if isinstance(value, (list, tuple)):
         raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
     if hasattr(value, "tolist") and hasattr(value, "dtype"):

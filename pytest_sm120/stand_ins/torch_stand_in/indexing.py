@@ -5,12 +5,12 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.memory import write_in_place
+from pytest_sm120.stand_ins.torch_stand_in.memory import known_values, write_in_place
 from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
-from pytest_sm120.stand_ins.torch_stand_in.views import unsqueeze
-from pytest_sm120.stand_ins.torch_stand_in.writes import broadcast_into, write_number
+from pytest_sm120.stand_ins.torch_stand_in.views import expand, unsqueeze
+from pytest_sm120.stand_ins.torch_stand_in.writes import write_number
 
 NOT_AN_INDEX = (
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
@@ -37,9 +37,8 @@ def set_item(input: Tensor, key: Any, value: Any) -> None:
 
         write_picked(seen, picks, value)
     elif isinstance(value, Tensor):
-        write_in_place(
-            seen, "__setitem__", broadcast_into(seen, _without_leading_ones(seen, value))
-        )
+        given = expand("", _without_leading_ones(seen, value), tuple(seen.shape))
+        write_in_place(seen, "__setitem__", known_values(given))
     else:
         write_number(seen, "__setitem__", value)
 
@@ -68,7 +67,7 @@ def _basic(input: Tensor, key: Any) -> tuple[Tensor, dict[int, Tensor]]:
         elif part is None:
             seen, position = unsqueeze("", seen, position), position + 1
         elif position >= seen.ndim and not isinstance(part, bool):
-            raise IndexError(f"too many indices for tensor of dimension {seen.ndim}")
+            position = _past_the_end(seen, position, part)
         elif isinstance(part, slice):
             seen, position = _slice(seen, position, part), position + 1
         elif isinstance(part, (bool, list, Tensor)):
@@ -100,11 +99,24 @@ def _dimensions_used(part: Any) -> int:
 
 
 def _refuse_index_of_scalar(parts: list[Any]) -> None:
-    if all(hasattr(type(part), "__index__") for part in parts):
+    if isinstance(parts[0], slice):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if all(isinstance(part, int) for part in parts):
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
+
+
+def _past_the_end(seen: Tensor, position: int, part: Any) -> int:
+    """Return the next position after a slice, which torch lets through there; refuse the rest."""
+    if isinstance(part, slice):
+        return position + 1
+    if isinstance(part, (list, Tensor)):
+        raise IndexError(
+            f"too many indices for tensor of dimension {seen.ndim} (got {position + 1})"
+        )
+    raise IndexError(f"index {index(part)} is out of bounds for dimension {position} with size 0")
 
 
 def _slice(seen: Tensor, position: int, part: slice) -> Tensor:

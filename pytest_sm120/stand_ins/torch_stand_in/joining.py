@@ -1,4 +1,4 @@
-"""Operations that put tensors together, repeat them or choose between them."""
+"""Operations that put tensors together or choose between them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
     common_device,
     common_shape,
     compute_elements,
+    is_operand,
+    refuse_arguments,
     strides_of_result,
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
-from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, wrap_dimension
+from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import (
-    read_values,
     refuse_foreign,
     unknown_operation,
 )
 from pytest_sm120.stand_ins.torch_stand_in.views import unsqueeze
-from pytest_sm120.tensors.layouts import Shape, contiguous_strides, element_offsets
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 
@@ -128,14 +128,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input is None or other is None:
         raise unknown_operation("torch.where with a condition only, whose result has a size that "
                                 "depends on the contents,")  # fmt: skip
-    for position, operand in enumerate((input, other), 2):
-        check_operand("where", operand, position)
-    if not isinstance(condition, Tensor):
-        refuse_foreign(condition)
-        raise TypeError(
-            "where(): argument 'condition' (position 1) must be Tensor, not "
-            f"{type(condition).__name__}"
-        )
+    if not (isinstance(condition, Tensor) and is_operand(input) and is_operand(other)):
+        refuse_arguments("where", condition, input, other)
     if condition.dtype.name not in ("bool", "uint8"):
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -152,21 +146,22 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Computed:
     """Return the tensor with one value where the mask holds."""
-    if not isinstance(mask, Tensor) or mask.dtype.kind != "bool":
-        kind = mask.dtype.name if isinstance(mask, Tensor) else type(mask).__name__
+    if not (isinstance(mask, Tensor) and is_operand(value)):
+        refuse_arguments("masked_fill", mask, value)
+    if mask.dtype.kind != "bool":
+        kind = mask.dtype.name
         named = {"float32": "float", "float64": "double", "int32": "int", "int64": "long int"}
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{named.get(kind, kind)}"
         )
-    check_operand("masked_fill", value, 3)
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
     common_device((input, mask))
-    shape = common_shape((input, mask))
+    shape = common_shape((mask, input))
     refuse_dtype("masked_fill", input.dtype)
     operands = (input, mask, value)
     known = compute_elements(lambda a, m, v: v if m else a, operands, shape, None, input.dtype)
@@ -212,80 +207,13 @@ def clamp_max(input: Tensor, max: Any) -> Computed:
     return clamp(input, max=max)
 
 
-def repeat(input: Tensor, *repeats: Any) -> Computed:
-    """Return the tensor repeated along each dimension."""
-    if not repeats:
-        raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
-    counts = read_sizes("repeat", repeats)
-    if len(counts) < input.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            "tensor"
-        )
-    own = (1,) * (len(counts) - input.ndim) + tuple(input.shape)
-    if any(count < 0 for count in counts):
-        sizes = [count * size for count, size in zip(counts, own, strict=True)]
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
-    # Read with two dimensions for each of its own: which repetition, and which element.
-    wanted = tuple(size for pair in zip(counts, own, strict=True) for size in pair)
-    steps = tuple(step for stride in contiguous_strides(own) for step in (0, stride))
-    shape = [count * size for count, size in zip(counts, own, strict=True)]
-    return Computed(input, shape, input.dtype, _reread(input, wanted, steps))
-
-
-def _reread(input: Tensor, shape: Sequence[int], strides: Sequence[int]) -> Known:
-    known = known_values(input)
-    if known is None or isinstance(known, Uniform) or prod(shape) > LARGEST_FOLLOWED:
-        return known if isinstance(known, Uniform) else None
-    return [known[offset] for offset in element_offsets(tuple(shape), tuple(strides), 0)]
-
-
-def repeat_interleave(
-    input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None
-) -> Computed:
-    """Return the tensor with each index of a dimension repeated."""
-    known = known_values(input)
-    shape = [input.numel()] if dim is None else list(input.shape)
-    axis = 0 if dim is None else wrap_dimension(dim, input.ndim)
-    counts, old = _counts(repeats, shape[axis]), tuple(shape)
-    shape[axis] = sum(counts)
-    if known is not None and not isinstance(known, Uniform):
-        known = _repeated(known, old, axis, counts) if prod(shape) <= LARGEST_FOLLOWED else None
-    return Computed(input, shape, input.dtype, known)
-
-
-def _repeated(known: Sequence[Number], shape: Shape, axis: int, counts: list[int]) -> list[Number]:
-    inner, size = prod(shape[axis + 1 :]), shape[axis]
-    order = [at for at, count in enumerate(counts) for _ in range(count)]
-    return [
-        known[(row * size + at) * inner + column]
-        for row in range(prod(shape[:axis]))
-        for at in order
-        for column in range(inner)
-    ]
-
-
-def _counts(repeats: Any, size: int) -> list[int]:
-    if not isinstance(repeats, Tensor):
-        return [int(repeats)] * size
-    values = [int(value.real) for value in read_values(repeats, "repeat_interleave")]
-    if len(values) == 1:
-        return values * size
-    if len(values) != size:
-        raise RuntimeError(
-            "repeats must have the same size as input along dim, but got "
-            f"repeats.size(0) = {len(values)} and input.size(0) = {size}"
-        )
-    return values
-
-
 #: The rows of every operation in this module.
 JOINING = (
     computing("cat", cat, method=False, takes_list=True),
     computing("concat", cat, method=False, takes_list=True),
     computing("concatenate", cat, method=False, takes_list=True),
     computing("stack", stack, method=False, takes_list=True),
-    computing("where", where, method=False),
+    computing("where", where, method=False, takes_list=True),
     Operation("where", lambda call, input, condition, other: computing("where", where).run(
         call, condition, input, other), function=False),
     computing("masked_fill", masked_fill, in_place=True),
@@ -293,6 +221,4 @@ JOINING = (
     computing("clip", clamp, in_place=True),
     computing("clamp_min", clamp_min, in_place=True),
     computing("clamp_max", clamp_max, in_place=True),
-    computing("repeat", repeat, function=False),
-    computing("repeat_interleave", repeat_interleave),
 )  # fmt: skip

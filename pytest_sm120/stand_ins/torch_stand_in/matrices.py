@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
+from pytest_sm120.stand_ins.torch_stand_in.operands import broadcast_sizes, common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
-from pytest_sm120.tensors.layouts import broadcast_shapes
+from pytest_sm120.tensors.layouts import Shape
 
 # How torch's messages spell these dtypes in products of matrices.
 _C_NAMES = {
@@ -20,13 +21,16 @@ _C_NAMES = {
 }  # fmt: skip
 
 
-def _check(name: str, first: Any, second: Any) -> None:
-    for operand in (first, second):
-        if not isinstance(operand, Tensor):
-            refuse_foreign(operand)
-            raise TypeError(
-                f"{name}(): argument 'mat2' must be Tensor, not {type(operand).__name__}"
-            )
+def _check_second(name: str, argument: str, operand: Any) -> None:
+    if not isinstance(operand, Tensor):
+        refuse_foreign(operand)
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position 2) must be Tensor, not "
+            f"{type(operand).__name__}"
+        )
+
+
+def _check(first: Tensor, second: Tensor) -> None:
     common_device((first, second))
     if first.dtype is not second.dtype:
         left, right = (_C_NAMES.get(t.dtype.name, t.dtype.name) for t in (first, second))
@@ -38,12 +42,13 @@ def _check(name: str, first: Any, second: Any) -> None:
 
 def mm(input: Tensor, mat2: Tensor) -> Computed:
     """Return the product of two matrices."""
+    _check_second("mm", "mat2", mat2)
     for name, matrix in (("self", input), ("mat2", mat2)):
-        if isinstance(matrix, Tensor) and matrix.ndim != 2:
+        if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix")
-    if isinstance(mat2, Tensor) and input.shape[1] != mat2.shape[0]:
+    if input.shape[1] != mat2.shape[0]:
         raise RuntimeError(_wrong_inner(input, mat2))
-    _check("mm", input, mat2)
+    _check(input, mat2)
     return Computed(input, (input.shape[0], mat2.shape[1]), input.dtype)
 
 
@@ -57,23 +62,22 @@ def _wrong_inner(first: Tensor, second: Tensor) -> str:
 
 def bmm(input: Tensor, mat2: Tensor) -> Computed:
     """Return the products of two batches of matrices."""
+    _check_second("bmm", "mat2", mat2)
     for name, batch in (("batch1", input), ("batch2", mat2)):
-        if isinstance(batch, Tensor) and batch.ndim != 3:
+        if batch.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{input.shape[0]}, {input.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
-    _check("bmm", input, mat2)
+    _check(input, mat2)
     return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype)
 
 
 def matmul(input: Any, other: Any) -> Computed:
     """Return the product: of vectors, matrices or batches of matrices."""
-    for operand in (input, other):
-        if not isinstance(operand, Tensor):
-            _check("matmul", input, other)
+    _check_second("matmul", "other", other)
     if not input.ndim or not other.ndim:
         raise RuntimeError(
             "both arguments to matmul need to be at least 1D, but they are "
@@ -84,12 +88,10 @@ def matmul(input: Any, other: Any) -> Computed:
     inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
     if input.shape[-1] != inner:
         raise RuntimeError(_wrong_inner_of_matmul(input, other))
-    batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
-    if batch is None:
-        raise RuntimeError(_wrong_batch(input, other))
+    batch = _common_batch(input, other)
     if max(input.ndim, other.ndim) > 2 and input.numel():
         refuse_dtype("bmm", input.dtype)
-    _check("matmul", input, other)
+    _check(input, other)
     return Computed(input, (*batch, *rows, *columns), input.dtype)
 
 
@@ -100,22 +102,20 @@ def _wrong_inner_of_matmul(first: Tensor, second: Tensor) -> str:
             f"[{first.shape[0]}] and src [{second.shape[0]}] to have the same number of elements, "
             f"but got {first.shape[0]} and {second.shape[0]} elements respectively"
         )
-    if second.ndim == 2 and first.ndim > 1:
+    rows, columns = first.shape[:-1].numel(), first.shape[-1]
+    if second.ndim == 1:
+        return f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({len(second)})"
+    if second.ndim == 2:
         return _wrong_inner(first, second)
-    return f"size mismatch, got input ({list(first.shape)}), other ({list(second.shape)})"
+    count = prod(_common_batch(first, second))
+    return (
+        "Expected size for first two dimensions of batch2 tensor to be: "
+        f"[{count}, {columns}] but got: [{count}, {second.shape[-2]}]."
+    )
 
 
-def _wrong_batch(first: Tensor, second: Tensor) -> str:
-    left, right = first.shape[:-2], second.shape[:-2]
-    for back in range(1, min(len(left), len(right)) + 1):
-        a, b = left[-back], right[-back]
-        if a != b and 1 not in (a, b):
-            position = max(len(left), len(right)) - back
-            return (
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                f"non-singleton dimension {position}"
-            )
-    raise AssertionError("the batches fit")
+def _common_batch(first: Tensor, second: Tensor) -> Shape:
+    return broadcast_sizes(tuple(first.shape[:-2]), tuple(second.shape[:-2]))
 
 
 def einsum(equation: str, *operands: Any) -> Computed:
@@ -134,7 +134,7 @@ def einsum(equation: str, *operands: Any) -> Computed:
             else "einsum(): more operands were provided than specified in the equation"
         )
     for operand in operands[1:]:
-        _check("einsum", operands[0], operand)
+        _check(operands[0], operand)
     sizes = _letter_sizes(names, operands)
     if not arrow:
         letters = left.replace(",", "")
@@ -171,7 +171,8 @@ def _letter_sizes(names: list[str], operands: tuple[Any, ...]) -> dict[str, int]
 
 def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
     """Return input times the transposed weight, plus the bias."""
-    _check("linear", input, weight)
+    _check_second("linear", "weight", weight)
+    _check(input, weight)
     if weight.ndim != 2:
         raise unknown_operation("torch.nn.functional.linear with a weight that is no matrix")
     if input.shape[-1:] != weight.shape[1:]:

@@ -24,6 +24,22 @@ from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 _NUMBERS = (bool, int, float, complex)
 
 
+def is_operand(value: object) -> bool:
+    """Return whether it is a tensor or a Python number."""
+    return isinstance(value, (Tensor, *_NUMBERS))
+
+
+def refuse_arguments(name: str, *given: object) -> None:
+    """Raise torch's TypeError for arguments of which one is of no type that it takes."""
+    for value in given:
+        refuse_foreign(value)
+    kinds = ", ".join(type(value).__name__ for value in given)
+    raise TypeError(
+        f"{name}() received an invalid combination of arguments - got ({kinds}), "
+        "but expected one of:"
+    )
+
+
 def check_operand(name: str, value: Any, position: int = 2, tensors_only: bool = False) -> Any:
     """Return a tensor or a Python number; TypeError for anything else, as torch's."""
     if not isinstance(value, Tensor) and (tensors_only or not isinstance(value, _NUMBERS)):
@@ -57,11 +73,12 @@ def common_shape(operands: Sequence[Any]) -> Shape:
     shape: Shape = ()
     for operand in operands:
         if isinstance(operand, Tensor):
-            shape = _broadcast(shape, tuple(operand.shape))
+            shape = broadcast_sizes(shape, tuple(operand.shape))
     return shape
 
 
-def _broadcast(first: Shape, second: Shape) -> Shape:
+def broadcast_sizes(first: Shape, second: Shape) -> Shape:
+    """Return what two shapes broadcast to; RuntimeError in torch's words when they do not."""
     rank = max(len(first), len(second))
     left, right = (1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second
     for position in reversed(range(rank)):

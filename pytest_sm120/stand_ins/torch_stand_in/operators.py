@@ -36,19 +36,24 @@ def make_operator(
     if dunder in _UNARY:
         return lambda self: getattr(self, name)()
 
+    kinds = _OPERANDS[:1] if name == "matmul" else _OPERANDS
+
     def operator(self: Tensor, other: Any) -> Any:
-        return getattr(self, name)(other) if _is_operand(other) else NotImplemented
+        return getattr(self, name)(other) if _is_operand(other, kinds) else NotImplemented
 
     def reversed_operator(self: Tensor, other: Any) -> Any:
-        if not _is_operand(other):
+        if not _is_operand(other, kinds):
             return NotImplemented
         return find_run(name)(f"Tensor.{name}", other, self)
 
     return reversed_operator if dunder.startswith("__r") and dunder != "__rshift__" else operator
 
 
-def _is_operand(other: object) -> bool:
-    if isinstance(other, (Tensor, bool, int, float, complex)):
+_OPERANDS: tuple[type, ...] = (Tensor, bool, int, float, complex)
+
+
+def _is_operand(other: object, kinds: tuple[type, ...]) -> bool:
+    if isinstance(other, kinds):
         return True
     refuse_foreign(other)
     return False

@@ -89,7 +89,10 @@ def unflatten(call: str, input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Return the view in which one dimension is split into several."""
     position = wrap_dimension(dim, input.ndim)
     if not input._shape:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise RuntimeError(
+            "unflatten got an unexpected error:\n"
+            "Dimension specified as 0 but tensor has no dimensions"
+        )
     wanted = read_sizes("unflatten", (tuple(sizes),))
     size = input._shape[position]
     resolved = resolve_minus_one(wanted, size) if wanted else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in import arithmetic
+from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import (
     check_operand,
     common_device,
@@ -81,6 +82,8 @@ def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
     # The exponent of a power is no operand of its kernel when it is a number.
     read = operands[:1] if rule.name == "pow" and _is_number(operands[1]) else operands
     strides = strides_of_result(read, shape)
+    if dtype is not common and common.kind == "complex" and rule.name == "abs":
+        strides = preserved_strides(shape, source.stride())
     return Computed(source, shape, dtype, known, strides, device=device)
 
 

@@ -25,12 +25,14 @@ from pytest_sm120.tensors.dtypes import DTYPES
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 
-def _check_index(name: str, index: Any, dtypes: Sequence[str]) -> Tensor:
+def _check_index(name: str, index: Any, kinds: str) -> Tensor:
     if not isinstance(index, Tensor):
         refuse_foreign(index)
-        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
-    if index.dtype.name not in dtypes:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+        raise TypeError(
+            f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
+        )
+    if index.dtype.name not in ("int32", "int64"):
+        raise RuntimeError(f"{name}(): Expected dtype {kinds} for index")
     return index
 
 
@@ -46,12 +48,15 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
     if isinstance(index, Tensor) and index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    chosen = _check_index("index_select", index, ("int32", "int64"))
+    chosen = _check_index("index_select", index, "int32 or int64")
     common_device((input, chosen))
     if not input.ndim and chosen.numel() != 1:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {chosen.numel()} value(s)"
         )
+    if input.ndim < 2:
+        # torch has a kernel of its own for vectors, which knows fewer dtypes.
+        refuse_dtype("index_select", input.dtype)
     shape = _with_size(input, axis, chosen.numel())
     order = known_values(chosen)
     if order is None:
@@ -88,7 +93,7 @@ def _reordered(input: Tensor, axis: int, positions: Sequence[int]) -> Known:
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Computed:
     """Return, for each index, the element at that index of the dimension; values not followed."""
     axis = wrap_dimension(dim, input.ndim)
-    chosen = _check_index("gather", index, ("int32", "int64"))
+    chosen = _check_index("gather", index, "int32/int64")
     common_device((input, chosen))
     if max(chosen.ndim, 1) != max(input.ndim, 1) and chosen.numel():
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
@@ -100,6 +105,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
                 f"Size does not match at dimension {at} expected index {list(chosen.shape)} to be "
                 f"no larger than self {list(input.shape)} apart from dimension {axis}"
             )
+    if chosen.numel():
+        refuse_dtype("gather", input.dtype)
     return Computed(input, chosen.shape, input.dtype, _uniform(input))
 
 
@@ -154,6 +161,10 @@ def topk(
         raise RuntimeError("selected index k out of range")
     if input.dtype.kind == "bool":
         raise RuntimeError("topk does not support bool dtypes on CPU")
+    if input.ndim or input.dtype.kind == "complex":
+        refuse_dtype("topk", input.dtype)
+    if not input.ndim:
+        return Extremes(clone(input), Computed(input, (), DTYPES["int64"], [0]))
     shape = _with_size(input, axis, count)
     # Which of several equal elements is taken is up to the hardware: values are not followed.
     return Extremes(
@@ -215,6 +226,8 @@ def _positions(boundaries: Tensor, wanted: Sequence[Any], after: bool) -> Known:
 
 def flip(input: Tensor, *dims: Any) -> Computed:
     """Return the tensor with dimensions reversed."""
+    if not dims:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     axes = wrap_dimensions(given, input.ndim) if given else ()
     known = known_values(input)
@@ -243,9 +256,20 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    if input.shape[axis] >= n:
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    order = min(n, input.shape[axis])
+    if order == 0:
+        return clone(input)
+    if order == n:
         refuse_dtype("diff", input.dtype)
-    return Computed(input, _with_size(input, axis, max(input.shape[axis] - n, 0)), input.dtype)
+    return Computed(input, _with_size(input, axis, input.shape[axis] - order), input.dtype)
+
+
+def clone(input: Tensor) -> Computed:
+    """Return the same elements, in memory of their own in the same order."""
+    strides = preserved_strides(tuple(input.shape), input.stride())
+    return Computed(input, input.shape, input.dtype, known_values(input), strides)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
@@ -259,11 +283,11 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
 
 #: The rows of every operation in this module.
 SELECTION = (
-    computing("index_select", index_select, refusals="index_select"),
-    computing("gather", gather, refusals="gather"),
+    computing("index_select", index_select),
+    computing("gather", gather),
     computing("sort", sort),
     computing("argsort", argsort, refusals="argsort"),
-    computing("topk", topk, refusals="topk"),
+    computing("topk", topk),
     computing("searchsorted", searchsorted, method=False),
     computing("flip", flip, refusals="flip"),
     computing("diff", diff),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 from operator import index
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 
 class Size(tuple[int, ...]):
@@ -17,10 +17,13 @@ class Size(tuple[int, ...]):
         """Return the number of elements of a tensor with these sizes."""
         return prod(self)
 
-    @overload
-    def __getitem__(self, key: SupportsIndex) -> int: ...
-    @overload
-    def __getitem__(self, key: slice) -> Size: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: SupportsIndex) -> int: ...
+        @overload
+        def __getitem__(self, key: slice) -> Size: ...
+
     def __getitem__(self, key: SupportsIndex | slice) -> int | Size:
         """Return one size, or a Size for a slice."""
         found = tuple.__getitem__(self, key)

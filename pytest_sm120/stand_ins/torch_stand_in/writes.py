@@ -14,8 +14,18 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
 from pytest_sm120.stand_ins.torch_stand_in.size import Size, read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import broadcast_known, refuse_foreign
+from pytest_sm120.tensors.dtypes import DTYPES
 from pytest_sm120.tensors.layouts import broadcast_shapes, contiguous_strides, extent
 from pytest_sm120.tensors.storages import Number, Uniform
+
+# How torch names a dtype when a complex number does not go into it.
+_C_NAMES = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "int32": "int",
+    **{name: f"{name}_t" for name in ("int8", "int16", "int64")},
+    **{name: f"{name}_t" for name in ("uint8", "uint16", "uint32", "uint64")},
+    **{name: f"c10::{name.capitalize()}" for name in DTYPES if name.startswith("float8")},
+}  # fmt: skip
 
 
 def zero_(call: str, input: Tensor) -> Tensor:
@@ -48,8 +58,10 @@ def write_number(input: Tensor, op: str, value: Any) -> None:
             f"{op}() received an invalid combination of arguments - got ({type(value).__name__}), "
             "but expected one of:\n * (Tensor value)\n * (Number value)\n"
         )
-    if isinstance(value, complex) and input.dtype.kind != "complex":
-        raise RuntimeError("value cannot be converted to type without overflow")
+    if isinstance(value, complex) and input.dtype.kind not in ("bool", "complex"):
+        raise RuntimeError(
+            f"value cannot be converted to type {_C_NAMES[input.dtype.name]} without overflow"
+        )
     write_in_place(input, op, Uniform(value, input.dtype), value)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).with_name("answers.txt")
 
 
-def answer(torch, expression: str) -> str:
+def answer(torch: Any, expression: str) -> str:
     """Return what the expression comes to: geometry and contents, or the error."""
     names = {
         "torch": torch,
@@ -22,7 +23,7 @@ def answer(torch, expression: str) -> str:
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
-def describe(result: object) -> str:
+def describe(result: Any) -> str:
     """Return the words for one result."""
     if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
         return " | ".join(describe(part) for part in result)
@@ -32,7 +33,7 @@ def describe(result: object) -> str:
     return f"{geometry} = {contents(result)}"
 
 
-def contents(tensor: object) -> str:
+def contents(tensor: Any) -> str:
     """Return the contents rounded to four digits, ``"unknown"`` when nobody knows them."""
     try:
         return str(rounded(tensor.tolist()))
@@ -52,4 +53,4 @@ def rounded(value: object) -> object:
 def recorded() -> list[tuple[str, str]]:
     """Return the expressions and torch's answers."""
     lines = FILE.read_text("utf-8").splitlines()
-    return [tuple(line.split("\t")) for line in lines]
+    return [(line.partition("\t")[0], line.partition("\t")[2]) for line in lines]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hypothesis import strategies as st
 
 DTYPES = [
@@ -20,21 +18,24 @@ DTYPES = [
 ]
 WIDE_DTYPES = [*DTYPES, "float8_e4m3fn", "float8_e5m2", "complex64", "uint16"]
 
-Draw = Callable[[st.SearchStrategy], object]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "&", "|", "^", "<", "<=", "==", "!=", ">", ">="]
+
+Draw = st.DrawFn
+Shape = tuple[int, ...]
 
 
-def shapes(largest_rank: int = 4) -> st.SearchStrategy:
+def shapes(largest_rank: int = 4) -> st.SearchStrategy[Shape]:
     """Shapes of few elements, empty ones and single dimensions included."""
     return st.lists(st.sampled_from([0, 1, 1, 2, 3, 4, 6]), max_size=largest_rank).map(tuple)
 
 
-def dimension(rank: int) -> st.SearchStrategy:
+def dimension(rank: int) -> st.SearchStrategy[int]:
     """A dimension, now and then out of range."""
     return st.integers(-rank - 1, rank)
 
 
 @st.composite
-def keys(draw: Draw, shape: tuple) -> str:
+def keys(draw: Draw, shape: Shape) -> str:
     """What stands between square brackets: integers, slices, None, Ellipsis, lists, masks."""
     parts = []
     for _ in range(draw(st.integers(0, len(shape) + 1))):
@@ -65,7 +66,7 @@ def _key_part(draw: Draw, kind: str) -> str:
 
 
 @st.composite
-def views(draw: Draw, shape: tuple) -> str:
+def views(draw: Draw, shape: Shape) -> str:
     """An expression that is a view, a copy or an error."""
     rank = len(shape)
     count = 1
@@ -114,7 +115,7 @@ def views(draw: Draw, shape: tuple) -> str:
                 f"t.new_zeros({draw(shapes())})",
                 "t.ravel()",
                 f"t.flip({dim})",
-                f"t.index_select({dim}, torch.tensor({draw(st.lists(st.integers(0, 2)))}, dtype=torch.int64))",
+                f"t.index_select({dim}, {_index(draw)})",
                 f"t[{draw(keys(shape))}]",
                 f"t[{draw(keys(shape))}]",
                 f"t.as_strided({_strided(draw)})",
@@ -127,9 +128,14 @@ def views(draw: Draw, shape: tuple) -> str:
     )
 
 
-def _expanded(draw: Draw, shape: tuple) -> tuple:
+def _expanded(draw: Draw, shape: Shape) -> Shape:
     front = draw(st.lists(st.integers(0, 2), max_size=1))
     return (*front, *(draw(st.sampled_from([size, size, -1, 2])) for size in shape))
+
+
+def _index(draw: Draw) -> str:
+    rows = draw(st.lists(st.integers(0, 2)))
+    return f"torch.tensor({rows}, dtype=torch.int64)"
 
 
 def _strided(draw: Draw) -> str:
@@ -226,11 +232,12 @@ IN_PLACE = [
 
 
 @st.composite
-def computations(draw: Draw, shape: tuple) -> str:
+def computations(draw: Draw, shape: Shape) -> str:
     """An expression that computes new elements, writes in place, or is an error."""
     rank = len(shape)
     dim = draw(dimension(rank))
     keep = draw(st.booleans())
+    low, high = draw(st.sampled_from([0, 0.5, None])), draw(st.sampled_from([2, 1.5, None]))
     binary = draw(st.sampled_from(BINARY))
     operand = draw(operands(shape))
     reduction = draw(st.sampled_from(REDUCTIONS))
@@ -245,14 +252,14 @@ def computations(draw: Draw, shape: tuple) -> str:
                 f"torch.{draw(st.sampled_from(UNARY))}(t)",
                 f"t.{binary}({operand})",
                 f"torch.{binary}(t, {operand})",
-                f"t {draw(st.sampled_from(['+', '-', '*', '/', '//', '%', '&', '|', '^', '<', '<=', '==', '!=', '>', '>=']))} {operand}",
+                f"t {draw(st.sampled_from(OPERATORS))} {operand}",
                 f"{operand} {draw(st.sampled_from(['+', '-', '*', '/']))} t",
                 f"t.{reduction}({f'dim={dim}' if reduction == 'cumsum' else named})",
                 f"t.{reduction}()" if reduction not in ("cumsum", "logsumexp") else "t.sum()",
                 f"t.sum(({dim}, {draw(dimension(rank))}), keepdim={keep})",
                 f"t.sum({dim}, dtype=torch.{draw(st.sampled_from(DTYPES))})",
                 f"t.{in_place}({written})",
-                f"t.clamp(min={draw(st.sampled_from([0, 0.5, 'None']))}, max={draw(st.sampled_from([2, 1.5, 'None']))})",
+                f"t.clamp(min={low}, max={high})",
                 f"torch.where(t.eq(t), t, {operand})",
                 f"torch.where(t > 1, {operand}, t)",
                 f"t.masked_fill(t.eq(t), {operand})",
@@ -269,7 +276,7 @@ def computations(draw: Draw, shape: tuple) -> str:
 
 
 @st.composite
-def operands(draw: Draw, shape: tuple) -> str:
+def operands(draw: Draw, shape: Shape) -> str:
     """A number, the tensor in another form, or a tensor of another dtype."""
     dtype = draw(st.sampled_from(DTYPES))
     other = tuple(draw(st.sampled_from([size, size, 1, 2])) for size in shape)

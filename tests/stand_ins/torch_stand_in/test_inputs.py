@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_sm120.errors import UnknownValue, UsageError
@@ -46,7 +48,7 @@ def test_dtype_and_shape_of_values_are_found(execution, values, dtype, shape):
 
 
 def test_contents_follow_through_views_and_writes(torch, execution):
-    tensor = input_values(execution, [[300, -1], [301, 7]], "int32")
+    tensor: Any = input_values(execution, [[300, -1], [301, 7]], "int32")
     assert contents(tensor.t()) == [[300, 301], [-1, 7]]
     tensor[0] = 5
     tensor[:, 1].fill_(2)

@@ -1,17 +1,21 @@
 """torch.nn, torch.library, torch.autograd and the compilers."""
 
+from typing import Any
+
 import pytest
 
 from pytest_sm120.errors import UnknownOperation
 
 
 def test_module_keeps_parameters_buffers_and_modules(torch):
-    class Inner(torch.nn.Module):
+    Module: Any = torch.nn.Module
+
+    class Inner(Module):
         def __init__(self):
             super().__init__()
             self.weight = torch.nn.Parameter(torch.zeros(2))
 
-    class Outer(torch.nn.Module):
+    class Outer(Module):
         def __init__(self):
             super().__init__()
             self.inner = Inner()
@@ -57,7 +61,9 @@ def test_sequential_and_list_hold_modules(torch):
 
 
 def test_parameter_subclass_shares_the_memory_of_its_data(torch):
-    class Loaded(torch.nn.Parameter):
+    Parameter: Any = torch.nn.Parameter
+
+    class Loaded(Parameter):
         def __new__(cls, data, **options):
             return super().__new__(cls, data, requires_grad=False)
 
@@ -118,14 +124,16 @@ def test_library_registers_implementations(torch):
 
 
 def test_autograd_function_runs_forward(torch):
-    class Doubled(torch.autograd.Function):
+    Function: Any = torch.autograd.Function
+
+    class Doubled(Function):
         @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
             ctx.mark_dirty(x)
             return 2 * x
 
-    class Tripled(torch.autograd.Function):
+    class Tripled(Function):
         @staticmethod
         def forward(x):
             return 3 * x

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_sm120.errors import UsageError
@@ -74,7 +76,8 @@ def test_cpu_tensor_without_dimensions_goes_with_any_device(torch):
 
 def test_unknown_mask_can_be_written_through_but_not_read_through(torch, execution):
     tensor = torch.zeros(4, device="cuda")
-    mask = input_tensor(execution, (4,), "float32") > 0
+    numbers: Any = input_tensor(execution, (4,), "float32")
+    mask = numbers > 0
     tensor[mask] = 1
     assert [fill.op for fill in execution.recording.fills()] == ["__setitem__"]
     with pytest.raises(Exception, match="indexing with a mask needs the contents"):

@@ -33,7 +33,7 @@ def gather_blocks(pool, table):
     gathered = buffers.get(key)
     if gathered is None or gathered.shape[0] < count:
         with torch.inference_mode(False):
-            # blockreader up to 2.0 multiplies the rows of absent blocks by 0, so they must be finite.
+            # blockreader up to 2.0 multiplies rows of absent blocks by 0: they must be finite.
             gathered = torch.zeros(count, BLOCK_BYTES, dtype=torch.uint8, device=pool.device)
         buffers[key] = gathered
     out = gathered[:count]
