@@ -85,16 +85,31 @@ class SeenStep(NamedTuple):
             if isinstance(record, Fill) and record.view.storage == storage and record.order < order
         ]
 
+    def uses(self, storage: int) -> list[Use]:
+        """Return the launches and calls that are given the storage, with the view they are given.
+
+        A record that is given several views of it is given the bytes that span them.
+        """
+        found = [(record, _given(record, storage)) for record in self.records]
+        return [
+            Use(record, hull_of(views))
+            for record, views in found
+            if views and isinstance(record, (Launch, Call))
+        ]
+
     def first_use(self, storage: int) -> Use | None:
         """Return the first launch or call that is given the storage, with the view it is given."""
-        for record in self.records:
-            if isinstance(record, (Launch, Call)):
-                given = record.args.values() if isinstance(record, Launch) else record.args
-                more = () if isinstance(record, Launch) else record.kwargs.values()
-                views = [view for view in _views_in([*given, *more]) if view.storage == storage]
-                if views:
-                    return Use(record, hull_of(views))
-        return None
+        return next(iter(self.uses(storage)), None)
+
+
+def _given(record: Record, storage: int) -> list[TensorView]:
+    if isinstance(record, Launch):
+        given = list(record.args.values())
+    elif isinstance(record, Call):
+        given = [*record.args, *record.kwargs.values()]
+    else:
+        return []
+    return [view for view in _views_in(given) if view.storage == storage]
 
 
 class Seen(NamedTuple):
@@ -169,6 +184,22 @@ def look_at(
         if new is not None:
             held[device] = new
     return Seen(contract, tuple(steps), tuple(kept_first), missing)
+
+
+def find_rivals(contract: Scratch, kept: Sequence[Buffer], plan: PlannedStep) -> list[Buffer]:
+    """Return the buffers that the contract's key means alike, when it means more than one.
+
+    They are kept in one object under the key, e.g. in a tuple, with the same dtype and shape.
+    """
+    key = contract.key_on(plan.device)
+    ranks = [rank_of_key(buffer.key, key) for buffer in kept]
+    if 0 in ranks:
+        return []
+    inside = [buffer for rank, buffer in zip(ranks, kept, strict=True) if rank == 1]
+    wanted = _Wanted(contract.dtype_name, contract.shape_at(plan.size))
+    alike = wanted.choose(inside)
+    # Under one place, the later buffer has taken the place of the earlier one.
+    return alike if len({str(buffer.key) for buffer in alike}) > 1 else []
 
 
 def _keys_by_storage(recording: Recording) -> KeysByStorage:
