@@ -11,6 +11,7 @@ from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
 from pytest_sm120.recorder.records import Allocation, Fill, TensorView
 from pytest_sm120.tensors.dtypes import find_dtype
+from pytest_sm120.tensors.number_formats import convert_number
 
 ByteRange = tuple[int, int]
 
@@ -73,6 +74,18 @@ def is_value(value: object, wanted: Number) -> bool:
     return value == wanted or (value is not None and value != value and wanted != wanted)
 
 
+def _is_stored_as(value: Number | None, wanted: Number, dtype: str) -> bool:
+    """Return whether two numbers are the same in a dtype: -1 is 255 in uint8, 0.5 is 0 in int32."""
+    if value is None or is_value(value, wanted):
+        return value is not None
+    kind = find_dtype(dtype)
+    try:
+        return convert_number(value, kind) == convert_number(wanted, kind)
+    except (ArithmeticError, ValueError):
+        # NaN as an integer, or a format to which rounding is not followed.
+        return False
+
+
 def explain_initial_value(code: str, step: SeenStep, contract: Scratch) -> Finding | None:
     """Return what is wrong with the contents of the step's new buffer, None when nothing is."""
     if step.new is None or _is_set(step, step.new.allocation, contract):
@@ -105,7 +118,9 @@ def _ranges_set(
     writes into a part is data.
     """
     born_now = step.new is not None and step.new.allocation is made
-    ranges = [made.view.byte_range] if born_now and is_value(made.fill, value) else []
+    ranges = (
+        [made.view.byte_range] if born_now and _is_stored_as(made.fill, value, made.dtype) else []
+    )
     for fill in step.fills_before(made.view.storage, before):
         if _sets(fill, value, made.dtype):
             ranges.append(fill.view.byte_range)
@@ -126,7 +141,7 @@ def _replaces(fill: Fill, view: TensorView) -> bool:
 def _sets(fill: Fill, value: Number, dtype: str) -> bool:
     # Bytes of another dtype are the same value only when that is zero.
     same_bits = fill.view.dtype == dtype or value == 0
-    return same_bits and is_value(fill.value, value) and _is_dense(fill.view)
+    return same_bits and _is_stored_as(fill.value, value, dtype) and _is_dense(fill.view)
 
 
 def _is_dense(view: TensorView) -> bool:

@@ -68,15 +68,15 @@ ALIASES: dict[str, str] = {
 _BUILTIN_TYPES: dict[object, str] = {
     bool: "bool",
     int: "int64",
-    float: "float32",
-    complex: "complex64",
+    float: "float64",
+    complex: "complex128",
 }
 
 
 def find_dtype(spelling: object) -> DType:
     """Return the dtype that ``"uint8"``, ``"torch.uint8"``, a numpy or a torch dtype names.
 
-    Python's ``bool``, ``int``, ``float`` and ``complex`` mean torch's defaults for them.
+    Python's ``bool``, ``int``, ``float`` and ``complex`` mean what torch takes them for.
     Raises UsageError when the spelling names none.
     """
     if isinstance(spelling, DType):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from math import nan
 
 import pytest
 
@@ -198,3 +199,19 @@ def test_one_of_two_buffers_is_judged_when_the_key_names_it_to_the_end():
     contract = replace(CONTRACT, key="ws:{device}[0]", allow_inference=True)
     lines = broken(Pair(), contract, sizes=[4])
     assert [line.partition(":")[0] for line in lines] == ["initial value"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "asked", "stored"), [("uint8", -1, 255), ("int32", 0.5, 0), ("int32", 0, 0.5)]
+)
+def test_initial_value_is_compared_as_the_dtype_stores_it(dtype, asked, stored):
+    contract = replace(CONTRACT, dtype=dtype, init=("full", asked))
+    target = Workspace(dtype=lambda device: dtype, call=("torch.full", stored))
+    check(contract, target, bench=target.bench)
+
+
+def test_initial_value_breaks_when_the_dtype_stores_no_such_number():
+    contract = replace(CONTRACT, dtype="int32")
+    target = Workspace(dtype=lambda device: "int32", call=("torch.full", nan))
+    names = [line.partition(":")[0] for line in broken(target, contract)]
+    assert names == ["initial value", "growth initial value"]

@@ -60,7 +60,7 @@ def test_default_index_is_filled_in_for_cards_only():
     [
         ("uint8", "uint8"),
         ("torch.half", "float16"),
-        (float, "float32"),
+        (float, "float64"),
         (bool, "bool"),
         (DTYPES["int8"], "int8"),
         (struct.Struct("i"), None),

@@ -13,7 +13,9 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     PRESERVE,
     MemoryFormat,
     strides_in_format,
+    strides_of_shape,
 )
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_out, refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
@@ -54,10 +56,16 @@ class Options:
         return made.requires_grad_() if self.requires_grad else made
 
 
+# What torch takes Python's own types for, whatever the default dtype is.
+_BUILT_IN = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+
+
 def read_dtype(name: str, given: object) -> DType | None:
     """Return the dtype given as ``dtype=``; TypeError for a string, as in torch."""
     if given is None or isinstance(given, DType):
         return given
+    if isinstance(given, type) and given in _BUILT_IN:
+        return DTYPES[_BUILT_IN[given]]
     refuse_foreign(given)
     raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
@@ -75,13 +83,18 @@ FILLS: dict[str, Number | None] = {
 def create(execution: Execution, name: str, /, *size: Any, **options: Any) -> Tensor:
     """Return what ``torch.empty``, ``torch.zeros`` and ``torch.ones`` do."""
     sizes = (options.pop("size"),) if "size" in options else size
-    options.pop("memory_format", None)
-    out = options.pop("out", None)
-    if out is not None:
-        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    memory_format = options.pop("memory_format", None) if name == "empty" else None
+    refuse_out(name, options)
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
-    return wanted.make(f"torch.{name}", shape, fill=FILLS[name], uninitialized=name == "empty")
+    refuse_negative(shape)
+    return wanted.make(
+        f"torch.{name}",
+        shape,
+        strides=strides_of_shape(shape, memory_format),
+        fill=FILLS[name],
+        uninitialized=name == "empty",
+    )
 
 
 def full(execution: Execution, size: Any, fill_value: Any, **options: Any) -> Tensor:
@@ -99,9 +112,11 @@ def _full(
     options: dict[str, Any],
 ) -> Tensor:
     value = read_number(name, "fill_value", 2, fill_value)
+    refuse_out(name, options)
     wanted = Options(execution, name, options, like)
     if like is None and not wanted.dtype_given:
         wanted.dtype = number_dtype(value, execution.default_dtype)
+    refuse_overflow(value, wanted.dtype)
     return wanted.make(call, read_sizes(name, (size,)), fill=value)
 
 

@@ -37,6 +37,7 @@ from pytest_sm120.stand_ins.torch_stand_in.torch_version import VERSION, TorchVe
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import ALIASES, DTYPES, DType
 
+
 class OutOfMemoryError(RuntimeError):
     """As ``torch.OutOfMemoryError``; never raised here."""
 

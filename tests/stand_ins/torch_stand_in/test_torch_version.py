@@ -22,7 +22,7 @@ def test_torch_has_the_version_that_is_written_otherwise(torch, other):
     assert torch.__version__ == other
     assert torch.__version__ >= other
     assert torch.__version__ <= other
-    assert not torch.__version__ != other
+    assert (torch.__version__ != other) is False
 
 
 def test_version_is_a_text(torch):
