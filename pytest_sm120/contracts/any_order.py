@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from pytest_sm120.contracts.clauses import ANY_ORDER
-from pytest_sm120.contracts.initial_value import explain_initial_value
+from pytest_sm120.contracts.initial_value import explain_clearing, explain_initial_value
 from pytest_sm120.contracts.layout import compare_dtype, compare_shape
+from pytest_sm120.contracts.looking import look_at
 from pytest_sm120.contracts.residence import explain_device
 from pytest_sm120.contracts.scratch import Scratch, describe, show_key
-from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, look_at
+from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep
 from pytest_sm120.contracts.steps import Bench, Drive, Driven, PlannedStep, drive_steps
 from pytest_sm120.errors import UsageError
 from pytest_sm120.findings import Finding
@@ -118,6 +119,13 @@ def _needed(contract: Scratch, size: int) -> int:
 
 
 def _judge_step(seen: Seen, step: SeenStep, largest: int | None) -> Finding | None:
+    found = _judge_allocation(seen, step, largest)
+    if found is not None or not seen.contract.cleared_each_call:
+        return found
+    return explain_clearing(ANY_ORDER, step, seen.contract)
+
+
+def _judge_allocation(seen: Seen, step: SeenStep, largest: int | None) -> Finding | None:
     """Compare one call with the model: allocate only when more is needed than ever before."""
     grows = largest is None or _needed(seen.contract, step.plan.size) > largest
     if step.new is not None:

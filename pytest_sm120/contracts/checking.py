@@ -12,10 +12,11 @@ from pytest_sm120.contracts.any_order import (
 )
 from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES
 from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
+from pytest_sm120.contracts.looking import find_rivals, look_at
 from pytest_sm120.contracts.report import report_of
 from pytest_sm120.contracts.results import ClauseResult, ContractResult, result_of
-from pytest_sm120.contracts.scratch import Scratch, describe
-from pytest_sm120.contracts.seen import Seen, look_at
+from pytest_sm120.contracts.scratch import Scratch, describe, show_key
+from pytest_sm120.contracts.seen import Seen
 from pytest_sm120.contracts.steps import (
     DEFAULT_DEVICES,
     DEFAULT_SIZES,
@@ -93,7 +94,27 @@ def _drive_and_look(
     finally:
         restore()
     _refuse_no_allocation(contract, driven)
+    _refuse_rivals(seen)
     return driven, seen
+
+
+def _refuse_rivals(seen: Seen) -> None:
+    if not seen.steps:
+        return
+    plan = seen.steps[0].plan
+    rivals = find_rivals(seen.contract, seen.kept_first, plan)
+    if rivals:
+        places = " and ".join(
+            f"{each.allocation.view} under {show_key(each.key)} ({each.allocation.site})"
+            for each in rivals
+        )
+        raise UsageError(
+            f"Scratch(key=) means {show_key(seen.contract.key_on(plan.device))} on {plan.device},"
+            f" and {len(rivals)} buffers are kept there: {places}.",
+            limit="A contract is about one buffer, and nothing tells these apart.",
+            remedy='Name one to the end, as in key=lambda device: f"...[{device!r}][0]", and'
+            " check a contract for each.",
+        )
 
 
 def _refuse_no_allocation(contract: Scratch, driven: Driven) -> None:

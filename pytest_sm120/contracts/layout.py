@@ -9,13 +9,24 @@ from pytest_sm120.tensors.layouts import Shape
 
 
 def judge_dtype(seen: Seen) -> Verdict:
-    """Judge the dtype of the first buffer."""
-    return NOT_FOUND if seen.first is None else compare_dtype("dtype", seen.first, seen)
+    """Judge the dtype of the first buffer of each device."""
+    if seen.first is None:
+        return NOT_FOUND
+    found = [compare_dtype("dtype", step.new, seen) for step in _own_firsts(seen) if step.new]
+    return next((finding for finding in found if finding), None)
 
 
 def judge_shape(seen: Seen) -> Verdict:
-    """Judge the shape of the first buffer."""
-    return NOT_FOUND if seen.first is None else compare_shape("shape", seen.steps[0], seen)
+    """Judge the shape of the first buffer of each device."""
+    if seen.first is None:
+        return NOT_FOUND
+    found = [compare_shape("shape", step, seen) for step in _own_firsts(seen)]
+    return next((verdict for verdict in found if verdict), None)
+
+
+def _own_firsts(seen: Seen) -> list[SeenStep]:
+    # A buffer that took another device's place may follow that one's size.
+    return [step for step in seen.firsts if not step.took_other_key]
 
 
 def judge_dtype_on_growth(seen: Seen) -> Verdict:

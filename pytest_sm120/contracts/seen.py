@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pytest_sm120.contracts.keys import rank_of_key
 from pytest_sm120.contracts.scratch import Scratch, show_key
-from pytest_sm120.contracts.steps import Driven, DrivenStep, PlannedStep
-from pytest_sm120.recorder.recording import Recording
+from pytest_sm120.contracts.steps import PlannedStep
 from pytest_sm120.recorder.records import (
     Allocation,
     Call,
@@ -18,9 +16,6 @@ from pytest_sm120.recorder.records import (
     Record,
     TensorView,
 )
-from pytest_sm120.tensors.layouts import Shape
-
-KeysByStorage = Mapping[int, list[object]]
 
 
 class Buffer(NamedTuple):
@@ -94,16 +89,31 @@ class SeenStep(NamedTuple):
             if isinstance(record, Fill) and record.view.storage == storage and record.order < order
         ]
 
+    def uses(self, storage: int) -> list[Use]:
+        """Return the launches and calls that are given the storage, with the view they are given.
+
+        A record that is given several views of it is given the bytes that span them.
+        """
+        found = [(record, _given(record, storage)) for record in self.records]
+        return [
+            Use(record, hull_of(views))
+            for record, views in found
+            if views and isinstance(record, (Launch, Call))
+        ]
+
     def first_use(self, storage: int) -> Use | None:
         """Return the first launch or call that is given the storage, with the view it is given."""
-        for record in self.records:
-            if isinstance(record, (Launch, Call)):
-                given = record.args.values() if isinstance(record, Launch) else record.args
-                more = () if isinstance(record, Launch) else record.kwargs.values()
-                views = [view for view in _views_in([*given, *more]) if view.storage == storage]
-                if views:
-                    return Use(record, hull_of(views))
-        return None
+        return next(iter(self.uses(storage)), None)
+
+
+def _given(record: Record, storage: int) -> list[TensorView]:
+    if isinstance(record, Launch):
+        given = list(record.args.values())
+    elif isinstance(record, Call):
+        given = [*record.args, *record.kwargs.values()]
+    else:
+        return []
+    return [view for view in _views_in(given) if view.storage == storage]
 
 
 class Seen(NamedTuple):
@@ -153,121 +163,3 @@ def _views_in(values: Sequence[object]) -> Iterator[TensorView]:
             yield from _views_in(value)
         elif isinstance(value, Mapping):
             yield from _views_in(list(value.values()))
-
-
-def look_at(
-    contract: Scratch,
-    driven: Driven,
-    recording: Recording,
-    missing: Mapping[str, str] = MappingProxyType({}),
-) -> Seen:
-    """Find the contract's buffer in each driven step; ``missing`` says why others were not."""
-    if not driven.steps:
-        return Seen(contract, (), (), missing)
-    keys = _keys_by_storage(recording)
-    kept_first = _kept_in(driven.steps[0], keys)
-    finder = _Finder(contract, kept_first, driven.steps[0].plan)
-    held: dict[str, Buffer] = {}
-    steps: list[SeenStep] = []
-    for step in driven.steps:
-        device = step.plan.device
-        kept, records = _kept_in(step, keys), tuple(step.step.records())
-        new, foreign = finder.find(kept, step.plan)
-        alike = () if new else finder.find_lookalikes(kept, step.plan)
-        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign, alike))
-        if new is not None:
-            held[device] = new
-    return Seen(contract, tuple(steps), tuple(kept_first), missing)
-
-
-def _keys_by_storage(recording: Recording) -> KeysByStorage:
-    keys: dict[int, list[object]] = {}
-    for store in recording.stores():
-        keys.setdefault(store.view.storage, []).append(store.key)
-    return keys
-
-
-def _kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
-    return [
-        Buffer(made, key)
-        for made in step.step.allocations()
-        for key in keys.get(made.view.storage, ())
-    ]
-
-
-class _Finder:
-    """Knows under which keys the buffer of a device is looked for, the contract's own first."""
-
-    def __init__(self, contract: Scratch, kept_first: Sequence[Buffer], home: PlannedStep) -> None:
-        self._contract = contract
-        self._home = home.device
-        self._stand_in: object = None
-        if self.find(kept_first, home)[0] is None:
-            self._stand_in = _stand_in_key(kept_first, self._wanted_by(home))
-
-    def find(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer | None, bool]:
-        """Return the buffer, and whether it lies under a key of the other device."""
-        own = self._keys_on(plan.device)
-        for key in [*own, *self._keys_on(self._home)]:
-            found = _best_match(kept, key, self._wanted_by(plan))
-            if found is not None:
-                foreign = plan.device != self._home and self._is_shared()
-                return found, foreign or key not in own
-        return None, False
-
-    def find_lookalikes(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer, ...]:
-        """Return the kept buffers that have all the properties and lie on the call's device."""
-        wanted = self._wanted_by(plan)
-        return tuple(
-            each
-            for each in kept
-            if each.allocation.dtype == wanted.dtype
-            and wanted.shape in (None, each.allocation.shape)
-            and each.allocation.device == plan.device
-        )
-
-    def _wanted_by(self, plan: PlannedStep) -> _Wanted:
-        return _Wanted(self._contract.dtype_name, self._contract.shape_at(plan.size))
-
-    def _keys_on(self, device: str) -> list[object]:
-        wanted = self._contract.key_on(device)
-        if self._stand_in is None:
-            return [wanted]
-        return [wanted, _moved(self._stand_in, self._home, device)]
-
-    def _is_shared(self) -> bool:
-        """Return whether the key that stands in for the contract's does not name its device."""
-        return self._stand_in is not None and self._home not in str(self._stand_in)
-
-
-def _moved(key: object, home: str, device: str) -> object:
-    if isinstance(key, str):
-        return key.replace(home, device)
-    return tuple(_moved(part, home, device) for part in key) if isinstance(key, tuple) else key
-
-
-def _best_match(kept: Sequence[Buffer], key: object, wanted: _Wanted) -> Buffer | None:
-    ranked = [(rank_of_key(buffer.key, key), buffer) for buffer in kept]
-    exact = [buffer for rank, buffer in ranked if rank == 0]
-    # Several buffers may be kept in one object under the key; its name does not tell them apart.
-    inside = wanted.choose([buffer for rank, buffer in ranked if rank == 1])
-    # The last one is what the call left behind.
-    return next(reversed(exact or inside), None)
-
-
-class _Wanted(NamedTuple):
-    """The properties that tell the contract's buffer from others."""
-
-    dtype: str
-    shape: Shape | None
-
-    def choose(self, kept: Sequence[Buffer]) -> list[Buffer]:
-        """Return those that have the properties; one that none of them has does not choose."""
-        alike = [each for each in kept if each.allocation.dtype == self.dtype] or list(kept)
-        return [each for each in alike if each.allocation.shape == self.shape] or alike
-
-
-def _stand_in_key(kept: Sequence[Buffer], wanted: _Wanted) -> object:
-    """Return the key of the one kept buffer that could be meant, else None."""
-    alike = wanted.choose(kept)
-    return alike[0].key if len({each.allocation.order for each in alike}) == 1 else None

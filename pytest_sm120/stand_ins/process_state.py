@@ -54,12 +54,14 @@ class ProcessState:
 
     def __init__(self, finder: StandInFinder) -> None:
         _refuse_second_user()
+        self._table = sys.modules
         self._modules = dict(sys.modules)
         # The lists themselves, too: code may bind another list to sys.path.
         self._lists = [(name, getattr(sys, name), list(getattr(sys, name))) for name in _LISTS]
         self._environment = dict(os.environ)
         self._attributes: list[tuple[ModuleType, str, object]] = []
         self._put: list[object] = []
+        self._put_names: set[str] = set()
         for name in [name for name in sys.modules if root_of(name) in REPLACED_PACKAGES]:
             del sys.modules[name]
         sys.meta_path.insert(0, finder)
@@ -68,6 +70,7 @@ class ProcessState:
         """Bind a module in sys.modules and on its parent, until ``restore``."""
         sys.modules[name] = module  # type: ignore[assignment]  # ghosts are modules by behaviour
         self._put.append(module)
+        self._put_names.add(name)
         parent, _, last = name.rpartition(".")
         holder = self._modules.get(parent)
         if holder is not None and sys.modules.get(parent) is holder:
@@ -82,6 +85,8 @@ class ProcessState:
             else:
                 setattr(holder, name, value)
         self._attributes.clear()
+        # Code may bind another table, which the interpreter itself goes past.
+        sys.modules = self._table
         self._restore_modules()
         self._put.clear()
         for name, live, items in self._lists:
@@ -91,6 +96,9 @@ class ProcessState:
         _restore_environment(self._environment)
 
     def _restore_modules(self) -> None:
+        for name in self._put_names - self._modules.keys():
+            # A target may have put something else in its own place.
+            sys.modules.pop(name, None)
         added = {name: sys.modules[name] for name in sys.modules if name not in self._modules}
         for name in names_to_remove(added, self._put):
             self._remove_from_parent(name, sys.modules.pop(name))
@@ -123,10 +131,11 @@ def names_to_remove(added: dict[str, ModuleType], put: Iterable[object] = ()) ->
     A real package that was imported meanwhile and has bound a stand-in goes as a whole: it would
     go on using the stand-in of a test that is over. ``put`` are the stand-ins themselves.
     """
+    # None is what blocks an import; no real package leaves it behind.
     removed = {
         name
         for name, module in added.items()
-        if _is_ours(module) or _is_made_by_hand(added.get(root_of(name)))
+        if module is None or _is_ours(module) or _is_made_by_hand(added.get(root_of(name)))
     }
     gone = {id(module) for module in put}
     tainted = True

@@ -229,8 +229,8 @@ def test_find_spec_of_a_ghost_at_run_time_is_an_error(bench: Bench) -> None:
     assert str(raised.value) == (
         "target.py:2: the code asked importlib.util.find_spec('flashinfer') at run time, but "
         "flashinfer is a ghost: it was imported from something that is neither loaded nor "
-        "provided, so it has no value. Any answer would send the test down a branch by accident. Give it a "
-        'value: sm120.load(..., provide={"flashinfer": ...}).'
+        "provided, so it has no value. Any answer would send the test down a branch by accident. "
+        'Give it a value: sm120.load(..., provide={"flashinfer": ...}).'
     )
     assert module.vendor() is False
 

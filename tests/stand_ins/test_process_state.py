@@ -291,3 +291,27 @@ def test_part_that_a_real_package_makes_by_hand_stays(bench: Bench, installed: P
     bench.loader.close()
     assert sys.modules["lazy_parts.error"] is lazy_parts.error
     del sys.modules["lazy_parts"], sys.modules["lazy_parts.error"]
+
+
+def test_what_a_target_puts_in_its_own_place_is_gone_afterwards(bench: Bench) -> None:
+    bench.load("import sys\nclass Facade:\n    x = 1\nsys.modules[__name__] = Facade()\n")
+    bench.close()
+    assert "target" not in sys.modules
+
+
+def test_import_that_a_target_blocked_is_possible_afterwards(bench: Bench) -> None:
+    sys.modules.pop("colorsys", None)
+    bench.load("import sys\nsys.modules['colorsys'] = None\n")
+    bench.close()
+    assert importlib.import_module("colorsys").__name__ == "colorsys"
+
+
+def test_table_of_modules_is_the_identical_object_afterwards(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = sys.modules
+    monkeypatch.setattr(sys, "modules", table)
+    bench.load("import torch, sys\nsys.modules = dict(sys.modules)\n")
+    bench.close()
+    assert sys.modules is table
+    assert "torch" not in table

@@ -10,11 +10,12 @@ from pytest_sm120.stand_ins.torch_stand_in.devices import read_device
 from pytest_sm120.stand_ins.torch_stand_in.given_values import read_nested
 from pytest_sm120.stand_ins.torch_stand_in.memory import allocate, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
-    MEMORY_FORMATS,
     PRESERVE,
     MemoryFormat,
     strides_in_format,
+    strides_of_shape,
 )
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
@@ -33,7 +34,7 @@ class Options:
     def __init__(
         self, execution: Execution, name: str, given: dict[str, Any], like: Tensor | None = None
     ) -> None:
-        if "out" in given:
+        if given.pop("out", None) is not None:
             raise unknown_operation(f"torch.{name}(..., out=...)")
         for key in given:
             if key not in _OPTIONS and key not in _IGNORED:
@@ -55,6 +56,9 @@ class Options:
         refuse_negative(tuple(shape))
         made: Tensor = allocate(Tensor, self.execution, call, shape, self.dtype, self.device, **how)
         return made.requires_grad_() if self.requires_grad else made
+
+
+# What torch takes Python's own types for, whatever the default dtype is.
 
 
 def read_dtype(name: str, given: object) -> DType | None:
@@ -80,13 +84,17 @@ FILLS: dict[str, Number | None] = {
 def create(name: str, execution: Execution, /, *size: Any, **options: Any) -> Tensor:
     """Return what ``torch.empty``, ``torch.zeros`` and others of their form do."""
     sizes = (options.pop("size"),) if "size" in options else size
-    if name == "empty":
-        memory_format = options.pop("memory_format", None)
-        if memory_format not in (None, MEMORY_FORMATS["contiguous_format"]):
-            raise unknown_operation(f"torch.empty(..., memory_format={memory_format!r})")
+    memory_format = options.pop("memory_format", None) if name == "empty" else None
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
-    return wanted.make(f"torch.{name}", shape, fill=FILLS[name], uninitialized=name == "empty")
+    refuse_negative(shape)
+    return wanted.make(
+        f"torch.{name}",
+        shape,
+        strides=strides_of_shape(shape, memory_format),
+        fill=FILLS[name],
+        uninitialized=name == "empty",
+    )
 
 
 def full(execution: Execution, size: Any, fill_value: Any, **options: Any) -> Tensor:
@@ -107,6 +115,7 @@ def _full(
     wanted = Options(execution, name, options, like)
     if like is None and not wanted.dtype_given:
         wanted.dtype = number_dtype(value, execution.default_dtype)
+    refuse_overflow(value, wanted.dtype)
     return wanted.make(call, read_sizes(name, (size,)), fill=value)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pytest_sm120.stand_ins.torch_stand_in.memory import View
 from pytest_sm120.tensors.layouts import (
     Shape,
     contiguous_strides,
     is_dense,
     result_strides,
 )
+
+if TYPE_CHECKING:
+    from pytest_sm120.stand_ins.torch_stand_in.memory import View
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +50,13 @@ def strides_in_format(tensor: View, memory_format: MemoryFormat | None) -> Shape
     shape = tuple(tensor._shape)
     if memory_format is PRESERVE:
         return preserved_strides(shape, tensor._strides)
+    return strides_of_shape(shape, memory_format)
+
+
+def strides_of_shape(shape: Shape, memory_format: MemoryFormat | None) -> Shape:
+    """Return the strides of a new tensor of this shape in the format."""
+    if memory_format is PRESERVE:
+        raise RuntimeError("unsupported memory format Preserve")
     if memory_format is None or memory_format.name == "contiguous_format":
         return contiguous_strides(shape)
     rank = _RANKS[memory_format.name]

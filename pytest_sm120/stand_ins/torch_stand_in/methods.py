@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.indexing import get_item, set_item
 from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
+from pytest_sm120.stand_ins.torch_stand_in.memory_formats import STRIDED
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation, write_back
 from pytest_sm120.stand_ins.torch_stand_in.operators import OPERATORS, make_operator
 from pytest_sm120.stand_ins.torch_stand_in.pieces import transposed, transposed_matrices
@@ -112,9 +113,22 @@ def _find_of_tensor(self: Tensor, name: str) -> Any:
         found = getattr(type(self), name, None)
         if found is not None:
             return found.__get__(self)
+        if name in _ATTRIBUTES:
+            # What is no method would be taken for a value before anybody calls it.
+            raise unknown_operation(f"Tensor.{name}")
         if torch_has("torch.Tensor", name):
             return _refusal(name)
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+# Names of torch.Tensor that are no methods, and that nothing here answers.
+_ATTRIBUTES = frozenset("H mH real imag name output_nr grad_dtype retains_grad volatile".split())
+
+# Layouts and devices that are not modelled.
+_WHAT_NO_TENSOR_IS = """
+is_sparse is_sparse_csr is_quantized is_nested is_mkldnn is_xpu is_mps is_hpu is_xla is_vulkan
+is_mtia is_maia is_ipu
+""".split()
 
 
 def _refusal(name: str) -> Callable[..., Any]:
@@ -133,6 +147,8 @@ def _attach_special() -> None:
         "__setitem__": set_item,
         "T": property(transposed),
         "mT": property(transposed_matrices),
+        "layout": STRIDED,
+        **dict.fromkeys(_WHAT_NO_TENSOR_IS, False),
     }
     for name, value in special.items():
         setattr(Tensor, name, value)

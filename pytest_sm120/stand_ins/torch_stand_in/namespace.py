@@ -32,11 +32,9 @@ from pytest_sm120.stand_ins.torch_stand_in.methods import (
 from pytest_sm120.stand_ins.torch_stand_in.questions import QUESTIONS
 from pytest_sm120.stand_ins.torch_stand_in.size import Size
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.torch_version import VERSION, TorchVersion
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import ALIASES, DTYPES, DType
-
-#: The version that the stand-in answers for torch.
-VERSION = "2.13.0"
 
 
 class OutOfMemoryError(RuntimeError):
@@ -101,6 +99,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
         "rocm": None,
         "debug": False,
     },
+    "torch.torch_version": {"__version__": VERSION, "TorchVersion": TorchVersion},
     "torch.library": {"register_fake": custom_ops.register_fake},
     "torch.compiler": _COMPILER,
     "torch.autograd": {"Function": custom_ops.Function},

@@ -156,7 +156,6 @@ class Tensor(View, metaclass=TensorType):
         return self.device.type == "cpu"
 
     is_meta = property(lambda self: self.device.type == "meta")
-    is_sparse = is_quantized = is_nested = is_mkldnn = is_xpu = is_mps = is_hpu = False
 
     def get_device(self) -> int:
         """Return the index of the CUDA device, -1 for the CPU."""

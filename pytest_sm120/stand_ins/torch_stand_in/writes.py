@@ -11,6 +11,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     refuse_write,
     write_in_place,
 )
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import Size, read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import broadcast_known, refuse_foreign
@@ -58,6 +59,7 @@ def write_number(input: Tensor, op: str, value: Any) -> None:
             f"{op}() received an invalid combination of arguments - got ({type(value).__name__}), "
             "but expected one of:\n * (Tensor value)\n * (Number value)\n"
         )
+    refuse_overflow(value, input.dtype)
     if isinstance(value, complex) and input.dtype.kind not in ("bool", "complex"):
         raise RuntimeError(
             f"value cannot be converted to type {_C_NAMES[input.dtype.name]} without overflow"

@@ -157,7 +157,8 @@ def test_question_about_unknown_contents_is_an_error(execution, question, asked)
     assert f": {asked} needs the contents of a tensor (" in caught.value.cause
     assert caught.value.limit == (
         "The record tier runs no kernel: it knows what a test gave with sm120.values, and what "
-        "host code made of that, for tensors of at most 65536 elements, or 1048576 where all are equal."
+        "host code made of that, for tensors of at most 65536 elements, or 1048576 where all are "
+        "equal."
     )
     assert caught.value.remedy == (
         "Give the input its contents with sm120.values(...), replace the function that asks with "

@@ -182,10 +182,6 @@ def test_positions_in_a_sequence_that_a_sorter_orders_are_an_unknown_operation(t
     [
         ("torch.zeros(4, out=t)", "torch.zeros(..., out=...)"),
         ("torch.full((4,), 1, out=t)", "torch.full(..., out=...)"),
-        (
-            "torch.empty((1, 2, 3, 4), memory_format=torch.channels_last)",
-            "torch.empty(..., memory_format=torch.channels_last)",
-        ),
     ],
 )
 def test_way_to_create_that_is_not_modelled_is_an_unknown_operation(torch, expression, what):

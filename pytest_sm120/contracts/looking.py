@@ -1,0 +1,150 @@
+"""Looks for the buffer of a contract among what each driven step allocated and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pytest_sm120.contracts.keys import rank_of_key
+from pytest_sm120.contracts.scratch import Scratch
+from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep
+from pytest_sm120.contracts.steps import Driven, DrivenStep, PlannedStep
+from pytest_sm120.recorder.recording import Recording
+from pytest_sm120.tensors.layouts import Shape
+
+KeysByStorage = Mapping[int, list[object]]
+
+
+def look_at(
+    contract: Scratch,
+    driven: Driven,
+    recording: Recording,
+    missing: Mapping[str, str] = MappingProxyType({}),
+) -> Seen:
+    """Find the contract's buffer in each driven step; ``missing`` says why others were not."""
+    if not driven.steps:
+        return Seen(contract, (), (), missing)
+    keys = _keys_by_storage(recording)
+    kept_first = _kept_in(driven.steps[0], keys)
+    finder = _Finder(contract, kept_first, driven.steps[0].plan)
+    held: dict[str, Buffer] = {}
+    steps: list[SeenStep] = []
+    for step in driven.steps:
+        device = step.plan.device
+        kept, records = _kept_in(step, keys), tuple(step.step.records())
+        new, foreign = finder.find(kept, step.plan)
+        alike = () if new else finder.find_lookalikes(kept, step.plan)
+        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign, alike))
+        if new is not None:
+            held[device] = new
+    return Seen(contract, tuple(steps), tuple(kept_first), missing)
+
+
+def find_rivals(contract: Scratch, kept: Sequence[Buffer], plan: PlannedStep) -> list[Buffer]:
+    """Return the buffers that the contract's key means alike, when it means more than one.
+
+    They are kept in one object under the key, e.g. in a tuple, with the same dtype and shape.
+    """
+    key = contract.key_on(plan.device)
+    ranks = [rank_of_key(buffer.key, key) for buffer in kept]
+    if 0 in ranks:
+        return []
+    inside = [buffer for rank, buffer in zip(ranks, kept, strict=True) if rank == 1]
+    wanted = _Wanted(contract.dtype_name, contract.shape_at(plan.size))
+    alike = wanted.choose(inside)
+    # Under one place, the later buffer has taken the place of the earlier one.
+    return alike if len({str(buffer.key) for buffer in alike}) > 1 else []
+
+
+def _keys_by_storage(recording: Recording) -> KeysByStorage:
+    keys: dict[int, list[object]] = {}
+    for store in recording.stores():
+        keys.setdefault(store.view.storage, []).append(store.key)
+    return keys
+
+
+def _kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
+    return [
+        Buffer(made, key)
+        for made in step.step.allocations()
+        for key in keys.get(made.view.storage, ())
+    ]
+
+
+class _Finder:
+    """Knows under which keys the buffer of a device is looked for, the contract's own first."""
+
+    def __init__(self, contract: Scratch, kept_first: Sequence[Buffer], home: PlannedStep) -> None:
+        self._contract = contract
+        self._home = home.device
+        self._stand_in: object = None
+        if self.find(kept_first, home)[0] is None:
+            self._stand_in = _stand_in_key(kept_first, self._wanted_by(home))
+
+    def find(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer | None, bool]:
+        """Return the buffer, and whether it lies under a key of the other device."""
+        own = self._keys_on(plan.device)
+        for key in [*own, *self._keys_on(self._home)]:
+            found = _best_match(kept, key, self._wanted_by(plan))
+            if found is not None:
+                foreign = plan.device != self._home and self._is_shared()
+                return found, foreign or key not in own
+        return None, False
+
+    def find_lookalikes(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer, ...]:
+        """Return the kept buffers that have all the properties and lie on the call's device."""
+        wanted = self._wanted_by(plan)
+        return tuple(
+            each
+            for each in kept
+            if each.allocation.dtype == wanted.dtype
+            and wanted.shape in (None, each.allocation.shape)
+            and each.allocation.device == plan.device
+        )
+
+    def _wanted_by(self, plan: PlannedStep) -> _Wanted:
+        return _Wanted(self._contract.dtype_name, self._contract.shape_at(plan.size))
+
+    def _keys_on(self, device: str) -> list[object]:
+        wanted = self._contract.key_on(device)
+        if self._stand_in is None:
+            return [wanted]
+        return [wanted, _moved(self._stand_in, self._home, device)]
+
+    def _is_shared(self) -> bool:
+        """Return whether the key that stands in for the contract's does not name its device."""
+        return self._stand_in is not None and self._home not in str(self._stand_in)
+
+
+def _moved(key: object, home: str, device: str) -> object:
+    if isinstance(key, str):
+        return key.replace(home, device)
+    return tuple(_moved(part, home, device) for part in key) if isinstance(key, tuple) else key
+
+
+def _best_match(kept: Sequence[Buffer], key: object, wanted: _Wanted) -> Buffer | None:
+    ranked = [(rank_of_key(buffer.key, key), buffer) for buffer in kept]
+    exact = [buffer for rank, buffer in ranked if rank == 0]
+    # Several buffers may be kept in one object under the key; its name does not tell them apart.
+    inside = wanted.choose([buffer for rank, buffer in ranked if rank == 1])
+    # The last one is what the call left behind.
+    return next(reversed(exact or inside), None)
+
+
+class _Wanted(NamedTuple):
+    """The properties that tell the contract's buffer from others."""
+
+    dtype: str
+    shape: Shape | None
+
+    def choose(self, kept: Sequence[Buffer]) -> list[Buffer]:
+        """Return those that have the properties; one that none of them has does not choose."""
+        alike = [each for each in kept if each.allocation.dtype == self.dtype] or list(kept)
+        return [each for each in alike if each.allocation.shape == self.shape] or alike
+
+
+def _stand_in_key(kept: Sequence[Buffer], wanted: _Wanted) -> object:
+    """Return the key of the one kept buffer that could be meant, else None."""
+    alike = wanted.choose(kept)
+    return alike[0].key if len({each.allocation.order for each in alike}) == 1 else None
