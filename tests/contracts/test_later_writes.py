@@ -215,3 +215,17 @@ def test_initial_value_breaks_when_the_dtype_stores_no_such_number():
     target = Workspace(dtype=lambda device: "int32", call=("torch.full", nan))
     names = [line.partition(":")[0] for line in broken(target, contract)]
     assert names == ["initial value", "growth initial value"]
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        ("Tensor.to", "torch.zeros"),
+        ("Tensor.new_full", "torch.zeros"),
+        ("Tensor.new_empty", "Tensor.new_zeros"),
+        ("torch.empty_like", "torch.zeros_like"),
+    ],
+)
+def test_remedy_names_a_function_that_torch_has(call, right):
+    first, _ = broken(Workspace(call=(call, None)))
+    assert first.endswith(f" Allocate with {right}.")
