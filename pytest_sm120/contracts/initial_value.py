@@ -226,7 +226,8 @@ def _right_call(call: str, contract: Scratch) -> str:
     wanted = "zeros" if contract.init == "zeros" else "full"
     owner, _, name = call.rpartition(".")
     form = {"new_empty": "new_{}", "empty_like": "{}_like"}.get(name, "{}")
-    place = owner or "torch"
+    # A tensor has new_zeros, but no zeros.
+    place = owner if form.startswith("new_") else "torch"
     value = "" if wanted == "zeros" else f"(..., {contract.value})"
     return f"{place}.{form.format(wanted)}{value}"
 

@@ -123,7 +123,7 @@ class Allocation(Record):
     #: As the code spells it, e.g. ``"torch.zeros"`` or ``"Tensor.new_empty"``.
     call: str
     view: TensorView
-    #: The value every element was set to, or None: for torch.empty, and for computed contents.
+    #: The value every element was set to, or None when they differ or are not known.
     fill: Number | None
     #: Whether the contents are whatever the allocator had there.
     uninitialized: bool

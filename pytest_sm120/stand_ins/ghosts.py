@@ -261,16 +261,17 @@ def _note_call(ghost: Ghost, name: str, args: tuple[Any, ...], kwargs: dict[str,
     named = plain_arguments(kwargs)
     recording = ghost._ghosts.execution.recording
     recording.add(lambda place, order: Call(place, order, name, plain, named))
-    _forget_contents((args, kwargs))
+    forget_contents([*args, *kwargs.values()])
 
 
-def _forget_contents(value: Any) -> None:
-    """Note that what has been called may have written into every tensor among its arguments."""
-    if hasattr(type(value), "__sm120_forget__"):
-        value.__sm120_forget__()
+def forget_contents(value: object) -> None:
+    """Note that what has been called may have written into a tensor, or into those it is given."""
+    forget = getattr(type(value), "__sm120_forget__", None)
+    if forget is not None:
+        forget(value)
     elif isinstance(value, (list, tuple, dict)):
-        for part in value.values() if isinstance(value, dict) else value:
-            _forget_contents(part)
+        for inner in value.values() if isinstance(value, dict) else value:
+            forget_contents(inner)
 
 
 def _decide(ghost: Ghost, question: str, answer: T) -> T:

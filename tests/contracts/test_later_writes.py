@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import nan
 
@@ -10,6 +11,7 @@ import pytest
 
 from pytest_sm120.contracts import Scratch, check
 from pytest_sm120.errors import ContractBroken, UsageError
+from pytest_sm120.tensors.storages import Number
 from tests.contracts.fake_targets import FakeBench
 
 __sm120_target__ = True
@@ -22,11 +24,13 @@ CLEARED = replace(CONTRACT, cleared_each_call=True)
 class Workspace:
     """Keeps one buffer for each device; ``fill`` follows the allocation, ``use`` every call."""
 
-    fill: object = lambda bench, made: None
-    use: object = lambda bench, kept, size: bench.launch("kernel", ptr=kept.rows(size))
-    dtype: object = lambda device: "uint8"
-    row: object = lambda device: 16
-    call: tuple[str, object] = ("torch.zeros", 0)
+    fill: Callable[..., object] = lambda bench, made: None
+    use: Callable[..., object] = lambda bench, kept, size: bench.launch(
+        "kernel", ptr=kept.rows(size)
+    )
+    dtype: Callable[[str], str] = lambda device: "uint8"
+    row: Callable[[str], int] = lambda device: 16
+    call: tuple[str, Number | None] = ("torch.zeros", 0)
     bench: FakeBench = field(default_factory=FakeBench)
 
     def __post_init__(self):
@@ -215,3 +219,17 @@ def test_initial_value_breaks_when_the_dtype_stores_no_such_number():
     target = Workspace(dtype=lambda device: "int32", call=("torch.full", nan))
     names = [line.partition(":")[0] for line in broken(target, contract)]
     assert names == ["initial value", "growth initial value"]
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        ("Tensor.to", "torch.zeros"),
+        ("Tensor.new_full", "torch.zeros"),
+        ("Tensor.new_empty", "Tensor.new_zeros"),
+        ("torch.empty_like", "torch.zeros_like"),
+    ],
+)
+def test_remedy_names_a_function_that_torch_has(call, right):
+    first, _ = broken(Workspace(call=(call, None)))
+    assert first.endswith(f" Allocate with {right}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sm120.errors import UnknownOperation
+from pytest_sm120.errors import UnknownOperation, UnknownValue
 from pytest_sm120.recorder.records import Opaque
 from tests.stand_ins.bench import Bench
 
@@ -172,3 +172,15 @@ def test_unmodelled_part_of_torch_called_at_run_time_is_refused(bench: Bench) ->
 def test_unmodelled_part_of_torch_is_called_freely_at_import(bench: Bench) -> None:
     module = bench.load("import torch\nfrom torch._dynamo import reset\nvalue = reset(1)\n")
     assert repr(module.value) == "<ghost torch._dynamo.reset()>"
+
+
+@pytest.mark.parametrize("given", ["[x]", "out=(x,)", "{'out': [x]}"])
+def test_tensor_given_to_a_ghost_inside_something_has_unknown_contents_afterwards(
+    bench: Bench, given: str
+) -> None:
+    target = bench.load(
+        "import torch\nfrom lib import ops\ndef run():\n    x = torch.zeros(2)\n"
+        f"    ops.write({given})\n    return x\n"
+    )
+    with pytest.raises(UnknownValue):
+        target.run().tolist()

@@ -78,7 +78,8 @@ REMEDY = (
     "the contract asks for zeros. Rows that a launch skips keep what the allocator recycled. "
     "Allocate with torch.zeros."
 )
-COST = "Cost of the initial value: one memset of 585 KiB (599,040 bytes) per (re)allocation, at size 4."
+MEMSET = "one memset of 585 KiB (599,040 bytes) per (re)allocation, at size 4."
+COST = f"Cost of the initial value: {MEMSET}"
 
 
 def broken_contract(hazard: str) -> list[str]:

@@ -110,7 +110,8 @@ def allocate(
 ) -> Any:
     """Return a tensor with memory of its own, and record the allocation.
 
-    ``fill`` is the value that the call itself names; it is then also what is known.
+    ``fill`` is the value that the call itself names; it is then also what is known. What is known
+    to be the same everywhere, as in a copy of zeros, is recorded like a value that was named.
     """
     steps = contiguous_strides(shape) if strides is None else tuple(strides)
     storage = Storage(extent(shape, steps) * dtype.itemsize, device, inference=execution.inference)
@@ -118,8 +119,14 @@ def allocate(
     if fill is not None:
         known = Uniform(fill, dtype)
     set_contents(tensor, known)
-    record_allocation(tensor, call, fill, uninitialized)
+    record_allocation(tensor, call, _number_everywhere(known, dtype), uninitialized)
     return tensor
+
+
+def _number_everywhere(known: Known, dtype: DType) -> Number | None:
+    if isinstance(known, Uniform) and known.dtype is dtype:
+        return known.value
+    return None
 
 
 def record_allocation(tensor: View, call: str, fill: Number | None, uninitialized: bool) -> None:
@@ -200,7 +207,8 @@ def write_in_place(tensor: View, op: str, known: Known, value: Number | None = N
     refuse_write(tensor)
     execution, view = tensor._execution, tensor.__sm120_view__()
     set_contents(tensor, known)
-    execution.recording.add(lambda place, order: Fill(place, order, op, view, value))
+    number = _number_everywhere(known, tensor._dtype) if value is None else value
+    execution.recording.add(lambda place, order: Fill(place, order, op, view, number))
 
 
 def refuse_write(tensor: View) -> None:

@@ -13,6 +13,7 @@ from pytest_sm120.recorder.places import find_place
 from pytest_sm120.recorder.recording import plain_arguments
 from pytest_sm120.recorder.records import Launch, Opaque
 from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.ghosts import forget_contents
 from pytest_sm120.stand_ins.triton_stand_in.language import plain_constant
 from pytest_sm120.stand_ins.triton_stand_in.written_arguments import find_written_arguments
 
@@ -125,6 +126,8 @@ class Kernel:
         if tensors:
             for name in self.written_arguments & tensors.keys():
                 tensors[name].__sm120_forget__()
+        # Which parts of a tuple a kernel writes through is not followed.
+        forget_contents([value for value in bound.values() if isinstance(value, tuple)])
 
     @property
     def written_arguments(self) -> frozenset[str]:

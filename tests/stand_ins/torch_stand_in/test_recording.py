@@ -70,16 +70,18 @@ def test_view_is_not_recorded(torch, execution, expression):
         ("t.fill_(-1)", "fill_", -1),
         ("t[...] = 7", "__setitem__", 7),
         ("t[0] = 2.5", "__setitem__", 2.5),
-        ("t.copy_(u)", "copy_", None),
-        ("t.mul_(2)", "mul_", None),
-        ("t.clamp_(min=0)", "clamp_", None),
-        ("t.masked_fill_(t > 0, 1)", "masked_fill_", None),
+        ("t.copy_(u)", "copy_", 1),
+        ("t.add_(3)", "add_", 3),
+        ("t.clamp_(min=0)", "clamp_", 0),
+        ("t.copy_(unknown)", "copy_", None),
+        ("t.mul_(unknown)", "mul_", None),
+        ("t.masked_fill_(unknown > 0, 1)", "masked_fill_", None),
         ("t[t > 0] = 1", "__setitem__", None),
         ("t[[0, 1]] = u", "__setitem__", None),
     ],
 )
 def test_write_is_recorded_with_the_value_when_there_is_one(torch, execution, statement, op, value):
-    names = {"t": torch.zeros(2, 3), "u": torch.ones(2, 3)}
+    names = {"t": torch.zeros(2, 3), "u": torch.ones(2, 3), "unknown": torch.empty(2, 3)}
     exec(statement, names)
     written = only(execution.recording.fills())
     assert (written.op, written.value) == (op, value)
@@ -134,3 +136,29 @@ def test_big_scratch_holds_no_memory_for_its_contents(torch):
     assert scratch.nbytes == 1226833920
     scratch[:64].zero_()
     assert scratch[100, 5].item() == 0
+
+
+COPIES_OF_ZEROS = {
+    "clone": lambda torch, zeros: zeros.clone(),
+    "to": lambda torch, zeros: zeros.to("cuda:0"),
+    "contiguous": lambda torch, zeros: zeros[:, :1].contiguous(),
+}
+
+
+@pytest.mark.parametrize("name", COPIES_OF_ZEROS)
+def test_copy_of_zeros_is_recorded_as_zeros(torch, execution, name):
+    COPIES_OF_ZEROS[name](torch, torch.zeros(2, 3))
+    assert [made.fill for made in execution.recording.allocations()] == [0, 0]
+
+
+def test_copy_of_what_is_not_known_has_no_value(torch, execution):
+    torch.empty(2).clone()
+    torch.ones(2).add(torch.empty(2))
+    assert execution.recording.allocations("clone")[0].fill is None
+    assert execution.recording.allocations("add")[0].fill is None
+
+
+def test_copying_zeros_over_a_tensor_is_recorded_with_their_value(torch, execution):
+    torch.empty(2).copy_(torch.zeros(2))
+    torch.empty(2).copy_(torch.empty(2))
+    assert [fill.value for fill in execution.recording.fills("copy_")] == [0, None]
