@@ -258,7 +258,9 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Computed:
     return reduce(Reduction("logsumexp", _logsumexp, "keep"), input, dim, keepdim, dtype)
 
 
-def _logsumexp(line: Sequence[float]) -> float:
+def _logsumexp(line: Sequence[Any]) -> Any:
+    if any(isinstance(value, complex) for value in line):
+        raise ArithmeticError("complex logarithms are not followed")
     largest = max(line, default=-math.inf)
     if math.isinf(largest):
         return largest
