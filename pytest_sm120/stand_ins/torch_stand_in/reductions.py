@@ -108,8 +108,8 @@ def reduce(
     rule: Reduction, input: Tensor, dim: Any, keepdim: bool, dtype: DType | None
 ) -> Computed:
     """Return the result of a reduction over the dimensions; None means all of them."""
-    dimensions = reduced_dimensions(dim, input.ndim)
     compute, result = reduction_dtypes(rule, input, dtype)
+    dimensions = reduced_dimensions(dim, input.ndim)
     if input.numel():
         refuse_dtype(rule.name, compute)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
@@ -197,8 +197,12 @@ def _extreme(name: str) -> Callable[..., Any]:
             return _over_everything(name, input)
         axis = wrap_dimension(dim, input.ndim)
         _refuse_empty_lines(f"{name}()", input, [axis], unnamed=False)
+        if input.dtype.kind == "complex":
+            refuse_dtype(f"{name}_along", input.dtype)
+        # A tensor without dimensions is copied, whatever its dtype.
+        rule = Reduction(f"{name}_along" if input.ndim else "", EXTREMES[name], "keep")
         return Extremes(
-            reduce(Reduction(name, EXTREMES[name], "keep"), input, axis, keepdim, None),
+            reduce(rule, input, axis, keepdim, None),
             position_of_extreme(name, input, axis, keepdim),
         )
 
@@ -223,8 +227,6 @@ def position_of_extreme(name: str, input: Tensor, dim: Any, keepdim: bool) -> Co
         return next(at for at, value in enumerate(line) if value == wanted or wanted != wanted)
 
     dimensions = reduced_dimensions(dim, input.ndim)
-    if input.numel():
-        refuse_dtype(f"arg{name}", input.dtype)
     shape = _reduced_shape(input.shape, dimensions, keepdim)
     lines = lines_of(input, dimensions, input.dtype)
     followed = lines is not None and not any(map(_has_nan, lines))
@@ -238,6 +240,8 @@ def _has_nan(line: Sequence[Any]) -> bool:
 
 def _argument(name: str) -> Callable[..., Computed]:
     def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
+        if input.dtype.kind in ("bool", "complex"):
+            refuse_dtype(f"arg{name}", input.dtype)
         if dim is None and input.numel() == 0:
             raise IndexError(
                 f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
@@ -245,6 +249,8 @@ def _argument(name: str) -> Callable[..., Computed]:
         axis = None if dim is None else wrap_dimension(dim, input.ndim)
         if axis is not None:
             _refuse_empty_lines(f"arg{name}()", input, [axis], unnamed=False)
+        if input.numel():
+            refuse_dtype(f"arg{name}", input.dtype)
         return position_of_extreme(name, input, axis, keepdim)
 
     argument.__name__ = argument.__qualname__ = f"arg{name}"
@@ -255,7 +261,9 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Computed:
     """Return log(sum(exp(...)))."""
     default = input._execution.default_dtype
     dtype = default if input.dtype.kind in ("bool", "int", "uint") else input.dtype
-    return reduce(Reduction("logsumexp", _logsumexp, "keep"), input, dim, keepdim, dtype)
+    result = reduce(Reduction("logsumexp", _logsumexp, "keep"), input, dim, keepdim, dtype)
+    refuse_dtype("logsumexp", dtype)
+    return result
 
 
 def _logsumexp(line: Sequence[Any]) -> Any:
