@@ -100,6 +100,8 @@ def test_write_through_an_unknown_index_leaves_nothing_known(torch, index):
         lambda torch: torch.arange(70000) + torch.zeros(70000, dtype=torch.int64),
         lambda torch: torch.tensor([1j, 2]).logsumexp(0),
         lambda torch: torch.tensor([1j, 2]).exp(),
+        lambda torch: torch.arange(300).expand(300, 300),
+        lambda torch: torch.arange(300)[:, None] + torch.arange(300),
         lambda torch: torch.tensor([float("nan"), 1.0]).sum(dtype=torch.int32),
     ],
 )
