@@ -104,6 +104,16 @@ def test_softened_hazard_lets_other_clauses_fail():
     )
 
 
+def test_softened_contract_does_not_warn_when_only_other_clauses_are_broken():
+    target = SplitScratch(guard=lambda has, needs: False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        text = report(target, SOFT, versions=UNAFFECTED)
+    assert text.splitlines()[0] == (
+        'The contract for "split:{device}" is broken in 1 of 12 clauses.'
+    )
+
+
 def test_softened_contract_that_holds_does_not_warn():
     target = SplitScratch()
     with warnings.catch_warnings():

@@ -21,13 +21,14 @@ _C_NAMES = {
 }  # fmt: skip
 
 
-def _check_second(name: str, argument: str, operand: Any) -> None:
-    if not isinstance(operand, Tensor):
-        refuse_foreign(operand)
-        raise TypeError(
-            f"{name}(): argument '{argument}' (position 2) must be Tensor, not "
-            f"{type(operand).__name__}"
-        )
+def _check_kinds(name: str, **operands: Any) -> None:
+    for position, (argument, operand) in enumerate(operands.items(), 1):
+        if not isinstance(operand, Tensor):
+            refuse_foreign(operand)
+            raise TypeError(
+                f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+                f"{type(operand).__name__}"
+            )
 
 
 def _check(first: Tensor, second: Tensor) -> None:
@@ -42,7 +43,7 @@ def _check(first: Tensor, second: Tensor) -> None:
 
 def mm(input: Tensor, mat2: Tensor) -> Computed:
     """Return the product of two matrices."""
-    _check_second("mm", "mat2", mat2)
+    _check_kinds("mm", input=input, mat2=mat2)
     for name, matrix in (("self", input), ("mat2", mat2)):
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix")
@@ -62,7 +63,7 @@ def _wrong_inner(first: Tensor, second: Tensor) -> str:
 
 def bmm(input: Tensor, mat2: Tensor) -> Computed:
     """Return the products of two batches of matrices."""
-    _check_second("bmm", "mat2", mat2)
+    _check_kinds("bmm", input=input, mat2=mat2)
     for name, batch in (("batch1", input), ("batch2", mat2)):
         if batch.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -77,7 +78,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
 
 def matmul(input: Any, other: Any) -> Computed:
     """Return the product: of vectors, matrices or batches of matrices."""
-    _check_second("matmul", "other", other)
+    _check_kinds("matmul", input=input, other=other)
     if not input.ndim or not other.ndim:
         raise RuntimeError(
             "both arguments to matmul need to be at least 1D, but they are "
@@ -171,7 +172,7 @@ def _letter_sizes(names: list[str], operands: tuple[Any, ...]) -> dict[str, int]
 
 def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
     """Return input times the transposed weight, plus the bias."""
-    _check_second("linear", "weight", weight)
+    _check_kinds("linear", input=input, weight=weight)
     _check(input, weight)
     if weight.ndim != 2:
         raise unknown_operation("torch.nn.functional.linear with a weight that is no matrix")

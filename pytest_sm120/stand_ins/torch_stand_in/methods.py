@@ -30,15 +30,16 @@ def _as_function(operation: Operation) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         first = args[0] if args else next(iter(kwargs.values()), None)
         if not takes_list and not isinstance(first, Tensor) and "input" not in kwargs:
-            _refuse_input(name, first)
+            _refuse_input(name, first, args[1:])
         return run(f"torch.{name}", *args, **kwargs)
 
     return _named(function, name)
 
 
-def _refuse_input(name: str, first: Any) -> None:
+def _refuse_input(name: str, first: Any, others: tuple[Any, ...]) -> None:
     refuse_foreign(first)
-    if not isinstance(first, (int, float, complex)):
+    goes_with_a_tensor = any(isinstance(other, Tensor) for other in others)
+    if not (isinstance(first, (int, float, complex)) and goes_with_a_tensor):
         raise TypeError(
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(first).__name__}"
         )

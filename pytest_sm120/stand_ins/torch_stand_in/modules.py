@@ -106,7 +106,11 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """Yield the direct submodules with their names."""
-        yield from ((name, module) for name, module in self._modules.items() if module is not None)
+        seen: list[Any] = []
+        for name, module in self._modules.items():
+            if module is not None and not any(module is other for other in seen):
+                seen.append(module)
+                yield name, module
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
         """Yield the parameters with their dotted paths."""

@@ -85,8 +85,6 @@ def materialize(call: str, result: Any) -> Any:
     if isinstance(result, tuple):
         made = [materialize(call, part) for part in result]
         return type(result)(*made) if hasattr(result, "_fields") else tuple(made)
-    if not isinstance(result, Computed):
-        return result
     source = result.source
     tensor = allocate(
         Tensor,

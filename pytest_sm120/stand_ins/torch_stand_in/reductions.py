@@ -197,8 +197,12 @@ def _extreme(name: str) -> Callable[..., Any]:
             return _over_everything(name, input)
         axis = wrap_dimension(dim, input.ndim)
         _refuse_empty_lines(f"{name}()", input, [axis], unnamed=False)
+        if input.dtype.kind == "complex":
+            refuse_dtype(f"{name}_along", input.dtype)
+        # A tensor without dimensions is copied, whatever its dtype.
+        rule = Reduction(f"{name}_along" if input.ndim else "", EXTREMES[name], "keep")
         return Extremes(
-            reduce(Reduction(name, EXTREMES[name], "keep"), input, axis, keepdim, None),
+            reduce(rule, input, axis, keepdim, None),
             position_of_extreme(name, input, axis, keepdim),
         )
 
@@ -236,6 +240,8 @@ def _has_nan(line: Sequence[Any]) -> bool:
 
 def _argument(name: str) -> Callable[..., Computed]:
     def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
+        if input.dtype.kind in ("bool", "complex"):
+            refuse_dtype(f"arg{name}", input.dtype)
         if dim is None and input.numel() == 0:
             raise IndexError(
                 f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
@@ -255,10 +261,14 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Computed:
     """Return log(sum(exp(...)))."""
     default = input._execution.default_dtype
     dtype = default if input.dtype.kind in ("bool", "int", "uint") else input.dtype
-    return reduce(Reduction("logsumexp", _logsumexp, "keep"), input, dim, keepdim, dtype)
+    result = reduce(Reduction("logsumexp", _logsumexp, "keep"), input, dim, keepdim, dtype)
+    refuse_dtype("logsumexp", dtype)
+    return result
 
 
-def _logsumexp(line: Sequence[float]) -> float:
+def _logsumexp(line: Sequence[Any]) -> Any:
+    if any(isinstance(value, complex) for value in line):
+        raise ArithmeticError("complex logarithms are not followed")
     largest = max(line, default=-math.inf)
     if math.isinf(largest):
         return largest

@@ -20,7 +20,7 @@ def _running(name: str, step: Callable[[Any, Any], Any]) -> Callable[..., Comput
     def running(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
         axis = wrap_dimension(dim, input.ndim)
         compute, result = reduction_dtypes(SUM, input, dtype)
-        if input.numel():
+        if input.numel() and input.ndim:
             refuse_dtype(name, compute)
         lines = lines_of(input, [axis] if input.ndim else [], compute)
         known = None if lines is None else unlined(input, axis, [

@@ -286,7 +286,7 @@ SELECTION = (
     computing("index_select", index_select),
     computing("gather", gather),
     computing("sort", sort),
-    computing("argsort", argsort, refusals="argsort"),
+    computing("argsort", argsort),
     computing("topk", topk),
     computing("searchsorted", searchsorted, method=False),
     computing("flip", flip, refusals="flip"),

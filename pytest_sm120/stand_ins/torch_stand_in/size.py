@@ -55,18 +55,11 @@ def read_sizes(call: str, given: tuple[object, ...]) -> tuple[int, ...]:
 
 def _read_size(call: str, size: object, position: int) -> int:
     if isinstance(size, bool) or not (hasattr(type(size), "__index__")):
-        _refuse_ghost(size)
         raise TypeError(
             f"{call}(): argument 'size' failed to unpack the object at pos {position} with error "
             f'"type must be tuple of ints,but got {type(size).__name__}"'
         )
     return index(size)  # type: ignore[arg-type]  # it has __index__
-
-
-def _refuse_ghost(value: object) -> None:
-    if getattr(type(value), "__sm120_opaque__", False):
-        # The ghost's own error says what it is and what to do.
-        int(value)  # type: ignore[call-overload]  # called for its refusal
 
 
 def refuse_negative(sizes: tuple[int, ...]) -> None:
@@ -81,7 +74,6 @@ def refuse_negative(sizes: tuple[int, ...]) -> None:
 def wrap_dimension(dimension: object, rank: int) -> int:
     """Return the dimension counted from the front; IndexError outside of the tensor's rank."""
     if isinstance(dimension, bool) or not hasattr(type(dimension), "__index__"):
-        _refuse_ghost(dimension)
         raise TypeError(f"argument 'dim' must be int, not {type(dimension).__name__}")
     number = index(dimension)  # type: ignore[arg-type]  # it has __index__
     span = max(rank, 1)

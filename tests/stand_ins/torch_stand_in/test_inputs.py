@@ -82,6 +82,12 @@ def test_contents_follow_through_views_and_writes(torch, execution):
             "-2147483648 to 2147483647. Give a value in that range, or another dtype=.",
         ),
         (
+            ([1j], "float32"),
+            "sm120.values got 1j, which float32 cannot hold. float32 holds "
+            "-3.4028234663852886e+38 to 3.4028234663852886e+38. Give a value in that range, or "
+            "another dtype=.",
+        ),
+        (
             ([500.0], "float8_e4m3fn"),
             "sm120.values got 500.0, which float8_e4m3fn cannot hold. float8_e4m3fn holds -448.0 "
             "to 448.0. Give a value in that range, or another dtype=.",
