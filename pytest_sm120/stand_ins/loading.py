@@ -17,6 +17,7 @@ from pytest_sm120.stand_ins.execution import Assumption, Execution
 from pytest_sm120.stand_ins.ghosts import Ghosts
 from pytest_sm120.stand_ins.import_statements import is_named
 from pytest_sm120.stand_ins.import_system import ImportSystem
+from pytest_sm120.stand_ins.load_arguments import check_load_arguments
 from pytest_sm120.stand_ins.process_state import ProcessState, StandInFinder
 from pytest_sm120.stand_ins.shared_classes import save_classes
 from pytest_sm120.stand_ins.target_files import (
@@ -62,8 +63,9 @@ class Loader:
         name: str | None,
     ) -> ModuleType:
         """Run the file and return its module; see ``sm120.load`` for what can go wrong."""
+        check_load_arguments(path, provide, real, name)
+        names = (real,) if isinstance(real, str) else tuple(real)
         target = find_target(path, self.root, name)
-        names = (real,) if isinstance(real, str) else real
         siblings = {dotted: _existing_sibling(dotted, target) for dotted in names}
         self._refuse_unnamed(provide, [target, *siblings.values()])
         self._open()

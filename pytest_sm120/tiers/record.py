@@ -117,7 +117,18 @@ class RecordSession:
         return registry
 
     def watch(self, watched: T) -> T:
-        """Record what is stored in an object's attributes from now on; return the object."""
+        """Record what is stored in an object's attributes from now on; return the object.
+
+        Raises UsageError for what has no attributes of its own, and for a module.
+        """
+        has_attributes = hasattr(watched, "__dict__") or hasattr(type(watched), "__slots__")
+        if isinstance(watched, ModuleType) or not has_attributes:
+            raise UsageError(
+                f"sm120.watch was given {watched!r}.",
+                limit="It watches the attributes of an object, such as the self of a runner.",
+                remedy="In place of a dict that holds buffers use sm120.registry(). What a loaded "
+                "module keeps in its globals is found without watching.",
+            )
         watching = WatchedObject(watched, self.recording.add_store)
         self.recording.follow(watching)
         self._watched.append(watching)
