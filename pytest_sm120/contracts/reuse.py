@@ -37,9 +37,29 @@ def _judge_reuse(code: str, name: str, seen: Seen) -> Verdict:
         return NOT_FOUND
     if step is None:
         return seen.why_missing(name)
-    if step.new is None or step.before is None:
+    if step.before is None:
         return None
+    if step.new is None:
+        return _explain_temporary(code, seen.first, step, step.before)
     return _explain_reuse(code, step, step.new, step.before)
+
+
+def _explain_temporary(code: str, first: Buffer, step: SeenStep, before: Buffer) -> Finding | None:
+    """Tell of a step that works in a temporary like the first buffer, and leaves the kept one."""
+    if step.first_use(before.allocation.view.storage) is not None:
+        return None
+    for made in step.allocations:
+        use = step.first_use(made.view.storage)
+        if use is not None and made.dtype == first.allocation.dtype and made.bytes >= first.bytes:
+            return Finding(
+                code,
+                made.site,
+                f"{made.function} allocates {made.view} with {made.call} in {step.plan}, and"
+                f" {use.text} with it ({use.record.site}), though {_sized(before)} were kept.",
+                "A persistent buffer that later calls do not use is memory for nothing.",
+                "Take the buffer that is kept under the key.",
+            )
+    return None
 
 
 def _explain_reuse(code: str, step: SeenStep, new: Buffer, before: Buffer) -> Finding:

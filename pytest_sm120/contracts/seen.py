@@ -81,6 +81,11 @@ class SeenStep(NamedTuple):
         """The buffer that the device has when the call ends."""
         return self.new or self.before
 
+    @property
+    def allocations(self) -> list[Allocation]:
+        """Everything that the call allocated."""
+        return [record for record in self.records if isinstance(record, Allocation)]
+
     def fills_before(self, storage: int, order: int) -> list[Fill]:
         """Return the writes of host code into a storage before one record of this step."""
         return [

@@ -81,6 +81,8 @@ class Plan:
 
     def strides(self) -> Shape:
         """Return the strides that torch gives to the result."""
+        if 0 in self.shape:
+            return contiguous_strides(self.shape)
         steps, count = self.source.stride(), len(self.index_shape)
         own = [steps[dimension] for dimension in self.outer]
         operands = [(*own, *(0,) * count, *(steps[dimension] for dimension in self.inner))]
@@ -88,6 +90,17 @@ class Plan:
             index_steps = broadcast_strides(pick.shape, pick.strides, self.index_shape)
             operands.append(((0,) * len(self.outer)) + index_steps + (0,) * len(self.inner))
         return result_strides(self.shape, operands)
+
+    def refuse_outside(self) -> None:
+        """Raise IndexError for a known index out of bounds, also where no element is known."""
+        # Its message counts the picked dimensions only, as torch's does.
+        for at, (dimension, pick) in enumerate(self.picks.items()):
+            known, size = pick.known, self.source.shape[dimension]
+            for value in [known.value] if isinstance(known, Uniform) else known or ():
+                if 0 not in self.shape and not -size <= value.real < size:
+                    raise IndexError(
+                        f"index {value} is out of bounds for dimension {at} with size {size}"
+                    )
 
     def offsets(self) -> list[int] | None:
         """Return the storage index of every element of the result; None when not known."""
@@ -116,6 +129,7 @@ def read_picked(source: Tensor, tensors: dict[int, Tensor]) -> Tensor:
     """Return a new tensor of the picked elements."""
     plan = _plan(source, tensors)
     known: Known = known_values(source)
+    plan.refuse_outside()
     if not isinstance(known, Uniform):
         offsets = plan.offsets() if known is not None else None
         known = None if offsets is None else source._storage.read(offsets, source.dtype)
@@ -139,6 +153,7 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
         return
     plan = _plan(target, tensors)
     _refuse_wrong_shape(given, plan.shape)
+    plan.refuse_outside()
     known = broadcast_known(known_values(given), given.shape, plan.shape)
     _write(target, plan, known)
 

@@ -41,9 +41,13 @@ def find_written_arguments(
 
 def _parse(fn: Callable[..., Any]) -> ast.AST | None:
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(fn)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
     except (OSError, TypeError, SyntaxError):
         return None
+    # Code that exec() compiled may be taken for what else has its file name: "<string>" is also
+    # the text after `python -c`, which Python 3.13 keeps.
+    names = [getattr(node, "name", "") for node in tree.body]
+    return tree if names == [fn.__name__] else None
 
 
 def _origins_of_names(tree: ast.AST, parameters: frozenset[str]) -> dict[str, frozenset[str]]:

@@ -91,7 +91,7 @@ def assert_same(real, ours, base):
     assert real.storage_offset() == ours.storage_offset()
     assert real.is_contiguous() == ours.is_contiguous()
     shared = real.untyped_storage().data_ptr() == base[0].untyped_storage().data_ptr()
-    if real.untyped_storage().nbytes():
+    if real.numel():
         ours_shared = ours.untyped_storage().data_ptr() == base[1].untyped_storage().data_ptr()
         assert shared == ours_shared
     return real, ours

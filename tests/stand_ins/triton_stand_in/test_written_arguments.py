@@ -53,6 +53,13 @@ def test_written_arguments_are_those_that_reach_an_address(case: str) -> None:
     assert find_written_arguments(make(body)) == set(written.split())
 
 
+def test_every_argument_counts_as_written_when_the_source_is_that_of_something_else() -> None:
+    kernel = make("pass")
+    name = kernel.__code__.co_filename
+    linecache.cache[name] = (9, None, ["import os\n"], name)
+    assert find_written_arguments(kernel) == {"a", "b", "n"}
+
+
 def test_every_argument_counts_as_written_when_there_is_no_source() -> None:
     namespace: dict[str, Any] = {}
     exec(dedent("def kernel(a, b): pass\n"), namespace)
