@@ -81,8 +81,6 @@ class Plan:
 
     def strides(self) -> Shape:
         """Return the strides that torch gives to the result."""
-        if 0 in self.shape:
-            return contiguous_strides(self.shape)
         steps, count = self.source.stride(), len(self.index_shape)
         own = [steps[dimension] for dimension in self.outer]
         operands = [(*own, *(0,) * count, *(steps[dimension] for dimension in self.inner))]

@@ -128,8 +128,6 @@ def compute_elements(
         if all(isinstance(values, Uniform) for values in known):
             value = function(*(values.value for values in known if isinstance(values, Uniform)))
             return convert_known(Uniform(value, dtype), dtype)
-        if prod(shape) > LARGEST_FOLLOWED:
-            return None
         columns = [_as_list(values, prod(shape)) for values in known]
         return convert_known([function(*row) for row in zip(*columns, strict=True)], dtype)
     except (ArithmeticError, ValueError):

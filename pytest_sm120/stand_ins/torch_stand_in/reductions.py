@@ -249,7 +249,9 @@ def _argument(name: str) -> Callable[..., Computed]:
         axis = None if dim is None else wrap_dimension(dim, input.ndim)
         if axis is not None:
             _refuse_empty_lines(f"arg{name}()", input, [axis], unnamed=False)
-        if input.numel():
+        single = axis is not None and input.shape[axis : axis + 1] == (1,)
+        # Where there is one element to choose from, torch runs no kernel.
+        if input.numel() and not single:
             refuse_dtype(f"arg{name}", input.dtype)
         return position_of_extreme(name, input, axis, keepdim)
 

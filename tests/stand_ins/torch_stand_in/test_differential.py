@@ -87,7 +87,10 @@ def assert_same(real, ours, base):
     assert [str(getattr(real, name)) for name in facts] == [
         str(getattr(ours, name)) for name in facts
     ]
-    assert real.stride() == ours.stride()
+    if real.stride() != ours.stride():
+        # Without elements, strides address nothing; a view of such a tensor may differ further.
+        assert real.numel() == 0
+        return None
     assert real.storage_offset() == ours.storage_offset()
     assert real.is_contiguous() == ours.is_contiguous()
     shared = real.untyped_storage().data_ptr() == base[0].untyped_storage().data_ptr()
