@@ -55,18 +55,20 @@ def find_availability(tier: str, has_package: HasPackage = is_installed) -> Avai
     """Return whether this machine can serve the tier, and if not, why and what to do."""
     if tier in BUILT_TIERS:
         return Availability(tier)
-    cause = f"This version of pytest-sm120 does not have the {tier} tier yet."
+    cause = (
+        f"This version of pytest-sm120 does not have the {tier} tier yet, whatever is installed."
+    )
     remedy = f"Use the {DEFAULT_TIER} tier, or a version that has this one."
     needed = ("triton",) if tier == "compile" else ("torch", "triton")
     missing = [package for package in needed if not has_package(package)]
     if missing:
-        cause += f" It will need {' and '.join(missing)}, which this environment lacks."
+        cause += f" A later one will need {' and '.join(missing)}, which this environment lacks."
         remedy += _how_to_install()
     return Availability(tier, cause, remedy, "not in this version yet")
 
 
 def _how_to_install() -> str:
-    how = ' To get what it will need: pip install "pytest-sm120[torch]"'
+    how = ' To have that then: pip install "pytest-sm120[torch]"'
     # Triton 3.9.0 has wheels for Python 3.11 and newer only.
     return f"{how}." if sys.version_info >= (3, 11) else f"{how}, with Python 3.11 or newer."
 

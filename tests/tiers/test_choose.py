@@ -50,16 +50,16 @@ def test_missing_tier_says_what_it_will_need(monkeypatch, version, ending):
     assert not available.runs
     assert available.short_cause == "not in this version yet"
     assert available.why == (
-        "This version of pytest-sm120 does not have the compile tier yet. It will need triton, "
-        "which this environment lacks. Use the record tier, or a version that has this one. "
-        f'To get what it will need: pip install "pytest-sm120[torch]"{ending}'
+        "This version of pytest-sm120 does not have the compile tier yet, whatever is "
+        "installed. A later one will need triton, which this environment lacks. Use the record tier, or a version that has this one. "
+        f'To have that then: pip install "pytest-sm120[torch]"{ending}'
     )
 
 
 def test_missing_tier_asks_for_nothing_that_is_there():
     assert find_availability("device", lambda package: True).why == (
-        "This version of pytest-sm120 does not have the device tier yet. Use the record tier, "
-        "or a version that has this one."
+        "This version of pytest-sm120 does not have the device tier yet, whatever is "
+        "installed. Use the record tier, or a version that has this one."
     )
 
 

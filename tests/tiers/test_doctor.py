@@ -23,19 +23,19 @@ hypothesis is not installed
 source    runs        proves: the invariant is in the source text
 record    runs        proves: the host code's contract: allocations, reuse, keys, fills, launches
 interpret cannot run  proves: kernels stay in bounds and do not read memory nobody wrote
-          why: This version of pytest-sm120 does not have the interpret tier yet. It will need \
-torch and triton, which this environment lacks.
-          do:  Use the record tier, or a version that has this one. To get what it will need: pip \
+          why: This version of pytest-sm120 does not have the interpret tier yet, whatever is \
+installed. A later one will need torch and triton, which this environment lacks.
+          do:  Use the record tier, or a version that has this one. To have that then: pip \
 install "pytest-sm120[torch]".
 compile   cannot run  proves: kernels build for sm_120 within its limits, without the card
-          why: This version of pytest-sm120 does not have the compile tier yet. It will need \
-triton, which this environment lacks.
-          do:  Use the record tier, or a version that has this one. To get what it will need: pip \
+          why: This version of pytest-sm120 does not have the compile tier yet, whatever is \
+installed. A later one will need triton, which this environment lacks.
+          do:  Use the record tier, or a version that has this one. To have that then: pip \
 install "pytest-sm120[torch]".
 device    cannot run  proves: the numbers, on an SM120 or SM121 card
-          why: This version of pytest-sm120 does not have the device tier yet. It will need \
-torch and triton, which this environment lacks.
-          do:  Use the record tier, or a version that has this one. To get what it will need: pip \
+          why: This version of pytest-sm120 does not have the device tier yet, whatever is \
+installed. A later one will need torch and triton, which this environment lacks.
+          do:  Use the record tier, or a version that has this one. To have that then: pip \
 install "pytest-sm120[torch]".
 """
 

@@ -6,11 +6,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_sm120.errors import GhostValue
+from pytest_sm120 import Scratch
+from pytest_sm120.errors import ContractBroken, GhostValue
 from tests.upstream.test_split_scratch import TARGET
 
 CONSUMER = "flashinfer.mla._sparse_mla_sm120._sparse_mla_sm120_paged_attention"
 DECODE_LIMIT = "flashinfer.mla._sparse_mla_sm120._DECODE_MAX_TOKENS"
+SCRATCH = Scratch(
+    key="flash_mla_sm120_split:{device}",
+    init="zeros",
+    dtype="uint8",
+    shape=lambda pages: (pages * 4, 37440),
+)
 PAGES, HEADS, TOPK, HEAD_DIM = 4, 64, 128, 512
 
 
@@ -129,9 +136,16 @@ def test_entry_point_refuses_to_guess_the_backend_when_none_was_set(sm120, mla):
 
 
 def test_scratch_for_two_million_tokens_costs_no_memory_and_names_its_size(sm120, mla):
-    tokens = 2_097_152
-    kv = sm120.tensor((tokens // 256, 149760), dtype="uint8", device="cuda:0")
-    mla._split_kv_pages_to_64(kv, 256)
-    [scratch] = sm120.recording.allocations(dtype="uint8")
+    def split(pages, device):
+        kv = sm120.tensor((pages, 149760), dtype="uint8", device=device)
+        mla._split_kv_pages_to_64(kv, 256)
+
+    pages = 2_097_152 // 256
+    with pytest.raises(ContractBroken) as caught:
+        sm120.check(SCRATCH, split, sizes=[pages], devices=["cuda:0"])
+    scratch, *_ = sm120.recording.allocations(dtype="uint8")
     assert scratch.bytes == 32768 * 37440
-    assert f"{scratch.bytes / 2**30:.2f} GiB" == "1.14 GiB"
+    assert (
+        "Cost of the initial value: one memset of 1.14 GiB (1,226,833,920 bytes) per "
+        "(re)allocation, at size 8192." in str(caught.value).splitlines()
+    )
