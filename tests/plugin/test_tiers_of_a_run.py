@@ -13,7 +13,8 @@ def test_it(sm120):
 
 NOT_YET = (
     "sm120: This version of pytest-sm120 does not have the {tier} tier yet, whatever is "
-    "installed. A later one will need torch and triton, which this environment lacks. Use the record tier, or a version that has this "
+    "installed. A later one will need torch and triton, which this environment "
+    "lacks. Use the record tier, or a version that has this "
     'one. To have that then: pip install "pytest-sm120[torch]"{ending}'
 )
 

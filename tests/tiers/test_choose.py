@@ -51,7 +51,8 @@ def test_missing_tier_says_what_it_will_need(monkeypatch, version, ending):
     assert available.short_cause == "not in this version yet"
     assert available.why == (
         "This version of pytest-sm120 does not have the compile tier yet, whatever is "
-        "installed. A later one will need triton, which this environment lacks. Use the record tier, or a version that has this one. "
+        "installed. A later one will need triton, which this environment lacks. "
+        "Use the record tier, or a version that has this one. "
         f'To have that then: pip install "pytest-sm120[torch]"{ending}'
     )
 
