@@ -229,7 +229,6 @@ def _plan(source: Tensor, tensors: dict[int, Tensor]) -> Plan:
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         )
     _refuse_empty_dimensions(source, picks, common)
-    _refuse_outside(source, picks)
     return Plan(source, picks, common)
 
 
@@ -237,20 +236,6 @@ def _refuse_empty_dimensions(source: Tensor, picks: dict[int, Pick], common: Sha
     for dimension in picks:
         if source.shape[dimension] == 0 and 0 not in common:
             raise IndexError("index is out of bounds for dimension with size 0")
-
-
-def _refuse_outside(source: Tensor, picks: dict[int, Pick]) -> None:
-    for dimension, pick in picks.items():
-        known = pick.known
-        if 0 in pick.shape or known is None:
-            continue
-        values: Sequence[Any] = [known.value] if isinstance(known, Uniform) else known
-        size = source.shape[dimension]
-        for value in values:
-            if not -size <= value < size:
-                raise IndexError(
-                    f"index {value} is out of bounds for dimension {dimension} with size {size}"
-                )
 
 
 def _picks_of_mask(source: Tensor, dimension: int, mask: Tensor) -> dict[int, Pick]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.stand_in_modules import StandInModule, no_attribute
 from pytest_sm120.stand_ins.torch_stand_in import custom_ops, streams
 from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
 from pytest_sm120.stand_ins.torch_stand_in.namespace import BOUND, CONSTANTS, LATER
@@ -28,24 +28,9 @@ TORCH_CLASSES = tuple(
 )
 
 
-class StandInModule(ModuleType):
-    """A module whose attributes are looked up when they are asked for."""
-
-    def __init__(self, name: str, find: Callable[[str, str], Any]) -> None:
-        super().__init__(name)
-        self.__path__: list[str] = []
-        self.__spec__ = ModuleSpec(name, None, is_package=True)
-        self.__dict__["_find"] = find
-
-    def __getattr__(self, name: str) -> Any:
-        found = self.__dict__["_find"](self.__name__, name)
-        self.__dict__[name] = found
-        return found
-
-    def __dir__(self) -> list[str]:
-        name = self.__name__
-        later = LATER[name]() if name in LATER else {}
-        return sorted({*self.__dict__, *CONSTANTS[name], *BOUND.get(name, ()), *later})
+def _list_names(module: str) -> set[str]:
+    later = LATER[module]() if module in LATER else {}
+    return {*CONSTANTS[module], *BOUND.get(module, ()), *later}
 
 
 def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, ModuleType]:
@@ -69,9 +54,11 @@ def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, Module
             return later[name]
         if torch_has(module, name):
             return make_ghost(dotted)
-        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        raise no_attribute(module, name)
 
-    modules: dict[str, ModuleType] = {name: StandInModule(name, find) for name in MODULES}
+    modules: dict[str, ModuleType] = {
+        name: StandInModule(name, find, _list_names) for name in MODULES
+    }
     for name, module in modules.items():
         parent, _, child = name.rpartition(".")
         if parent:

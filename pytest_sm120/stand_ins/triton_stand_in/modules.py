@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from importlib.resources import files
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.stand_in_modules import StandInModule, no_attribute, read_names
 from pytest_sm120.stand_ins.triton_stand_in.autotuning import Autotuned, Config, Heuristics
 from pytest_sm120.stand_ins.triton_stand_in.kernels import Kernel
 from pytest_sm120.stand_ins.triton_stand_in.language import DTYPE_NAMES, constexpr, dtype
@@ -19,29 +20,20 @@ TRITON_VERSION = "3.9.0"
 #: The classes that the stand-ins of all tests share.
 TRITON_CLASSES = (Autotuned, Config, Heuristics, Kernel, constexpr, dtype)
 
+_TABLE = Path(__file__).with_name("names.txt")
+
 MakeGhost = Callable[[str], Any]
-
-
-class StandInModule(ModuleType):
-    """A module that has exactly the names the real one has; what is not modelled is a ghost."""
-
-    def __init__(self, name: str, make_ghost: MakeGhost, known: Callable[[str], bool]) -> None:
-        super().__init__(name)
-        self.__dict__.update(_make_ghost=make_ghost, _known=known, __path__=[])
-
-    def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        if name.startswith("__") or not own["_known"](name):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return own["_make_ghost"](f"{self.__name__}.{name}")
 
 
 def build_triton(execution: Execution, make_ghost: MakeGhost) -> dict[str, ModuleType]:
     """Return the modelled modules of Triton by dotted name, bound to one test's execution."""
-    names = ("triton", "triton.language")
-    triton, language = (
-        StandInModule(name, make_ghost, functools.partial(_has_name, name)) for name in names
-    )
+
+    def find(module: str, name: str) -> Any:
+        if name.startswith("__") or name not in read_names(_TABLE)[module]:
+            raise no_attribute(module, name)
+        return make_ghost(f"{module}.{name}")
+
+    triton, language = (StandInModule(name, find) for name in ("triton", "triton.language"))
     triton.__dict__.update(
         __version__=TRITON_VERSION,
         language=language,
@@ -86,14 +78,3 @@ def _autotune(
 
 def _heuristics(values: Any) -> Callable[[Any], Heuristics]:
     return lambda kernel: Heuristics(kernel, values)
-
-
-def _has_name(module: str, name: str) -> bool:
-    return name in _names()[module]
-
-
-@functools.cache
-def _names() -> dict[str, frozenset[str]]:
-    text = files(__package__).joinpath("names.txt").read_text(encoding="utf-8")
-    sections = [part.partition("]") for part in text.split("[")[1:]]
-    return {title: frozenset(words.split()) for title, _, words in sections}
