@@ -160,7 +160,9 @@ class Recording(Queries):
     def look_around(self) -> int:
         """Note what the holders hold now; return how many records there are."""
         with self._lock:
-            for key, view in self.held_tensors():
+            # Where every buffer has its key already there is nothing to find.
+            all_known = self._allocated_at.keys() <= self._keys.keys()
+            for key, view in () if all_known else self.held_tensors():
                 if view.storage not in self._keys and view.storage in self._allocated_at:
                     self._keys[view.storage] = key
                     self._append(_make_store(key, view), self._allocated_at[view.storage])
