@@ -37,11 +37,10 @@ def _judge_reuse(code: str, name: str, seen: Seen) -> Verdict:
         return NOT_FOUND
     if step is None:
         return seen.why_missing(name)
-    if step.before is None:
-        return None
+    before = step.before or seen.first
     if step.new is None:
-        return _explain_temporary(code, seen.first, step, step.before)
-    return _explain_reuse(code, step, step.new, step.before)
+        return _explain_temporary(code, seen.first, step, before)
+    return _explain_reuse(code, step, step.new, before)
 
 
 def _explain_temporary(code: str, first: Buffer, step: SeenStep, before: Buffer) -> Finding | None:
