@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.stand_ins.bench import Bench
 
-
-@pytest.fixture(autouse=True)
-def modules() -> Iterator[None]:
-    """Undo what these tests themselves import."""
-    before = dict(sys.modules)
-    yield
-    for name in [name for name in sys.modules if name not in before]:
-        del sys.modules[name]
-
-
-@pytest.fixture
-def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of packages that any import finds."""
-    folder = tmp_path_factory.mktemp("installed")
-    monkeypatch.syspath_prepend(folder)
-    return folder
+pytestmark = pytest.mark.usefixtures("modules")
 
 
 def test_module_that_a_target_made_by_hand_goes(bench: Bench) -> None:

@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -16,22 +15,7 @@ import pytest
 from pytest_sm120.errors import UsageError
 from tests.stand_ins.bench import Bench
 
-
-@pytest.fixture(autouse=True)
-def modules() -> Iterator[None]:
-    """Undo what these tests themselves import."""
-    before = dict(sys.modules)
-    yield
-    for name in [name for name in sys.modules if name not in before]:
-        del sys.modules[name]
-
-
-@pytest.fixture
-def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of packages that any import finds."""
-    folder = tmp_path_factory.mktemp("installed")
-    monkeypatch.syspath_prepend(folder)
-    return folder
+pytestmark = pytest.mark.usefixtures("modules")
 
 
 def install(folder: Path, **files: str) -> None:

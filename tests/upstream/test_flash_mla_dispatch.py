@@ -9,7 +9,7 @@ import pytest
 
 from pytest_sm120 import Scratch
 from pytest_sm120.errors import ContractBroken, GhostValue
-from tests.upstream.test_split_scratch import TARGET
+from tests.upstream.test_split_scratch import COMMENTED, TARGET, make_variant
 
 CONSUMER = "flashinfer.mla._sparse_mla_sm120._sparse_mla_sm120_paged_attention"
 DECODE_LIMIT = "flashinfer.mla._sparse_mla_sm120._DECODE_MAX_TOKENS"
@@ -134,6 +134,30 @@ def test_entry_point_refuses_to_guess_the_backend_when_none_was_set(sm120, mla):
         "_sm120_default_backend on the loaded module."
     )
     assert sm120.recording.calls(CONSUMER) == []
+
+
+def test_fixed_scratch_and_mask_keep_their_contracts_in_any_order(sm120, sglang, tmp_path):
+    resources = SimpleNamespace(buffers=sm120.registry())
+    mla = sm120.load(
+        make_variant(sglang, tmp_path / "fixed", COMMENTED) / TARGET,
+        provide={"sglang.srt.runtime_context.get_resources": lambda: resources},
+    )
+
+    def split(pages, device):
+        kv = sm120.tensor((pages, 149760), dtype="uint8", device=device)
+        touched = sm120.values([7, -1], dtype="int32", device=device)
+        mla._split_kv_pages_to_64(kv, 256, touched_indices=touched)
+
+    mask = Scratch(
+        key="flash_mla_sm120_mask:{device}",
+        init="empty",
+        dtype="int8",
+        shape=lambda pages: (pages,),
+        cleared_each_call=True,
+    )
+    for contract in (SCRATCH, mask):
+        result = sm120.check(contract, split, thorough=True)
+        assert result.findings == [] and result.unjudged == []
 
 
 def test_scratch_for_two_million_tokens_costs_no_memory_and_names_its_size(sm120, mla):
