@@ -32,6 +32,11 @@ class Wheel:
 
 
 SGLANG = Wheel("sglang", "0.5.23")
+VLLM = Wheel("vllm", "0.33.0")
+FLASHINFER = Wheel("flashinfer-python", "0.7.2.post1")
+
+#: By the name of the package that the wheel holds.
+WHEELS = {"sglang": SGLANG, "vllm": VLLM, "flashinfer": FLASHINFER}
 
 
 def cache_folder() -> Path:
