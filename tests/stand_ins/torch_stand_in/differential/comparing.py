@@ -1,0 +1,184 @@
+"""Evaluates one expression in torch and in its stand-in, and says where they differ."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, NamedTuple
+
+from pytest_sm120.errors import UnknownValue
+from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.torch_stand_in import build_torch
+
+from .inputs import Input
+
+
+class Outcome(NamedTuple):
+    """What one world made of an expression."""
+
+    #: The tensor whose storage the input lies in, and the input.
+    base: Any
+    tensor: Any
+    result: Any
+    error: Exception | None
+
+
+class Compared(NamedTuple):
+    """How far the comparison of one expression came."""
+
+    #: False when nothing could be compared: the stand-in refused to guess a value.
+    done: bool
+    #: Whether contents were compared too; None when there are none to compare.
+    followed: bool | None
+
+
+def no_ghost(name: str) -> Any:
+    """Fail: what is compared is modelled."""
+    raise AssertionError(f"the comparison asks for {name}, which the stand-in does not model")
+
+
+def stand_in() -> Any:
+    """Return a stand-in for torch, new and without state."""
+    return build_torch(Execution(), no_ghost)["torch"]
+
+
+def evaluate(world: Any, given: Input, expression: str, device: str) -> Outcome:
+    """Evaluate ``expression`` on the input, with ``torch``, ``operator`` and ``device`` in reach."""
+    names = {"torch": world, "operator": operator, "device": device}
+    names["b"] = base = eval(given.base, names)
+    names["t"] = tensor = eval(given.layout, names)
+    try:
+        return Outcome(base, tensor, eval(expression, names), None)
+    except Exception as error:  # any error is an outcome here
+        return Outcome(base, tensor, None, error)
+
+
+def compare(torch: Any, given: Input, expression: str, device: str) -> Compared:
+    """Return how far the comparison came; AssertionError where the two differ."""
+    ours = evaluate(stand_in(), given, expression, device)
+    if isinstance(ours.error, UnknownValue):
+        return Compared(False, False)
+    real = evaluate(torch, given, expression, device)
+    if real.error is not None and is_particular_to_the_device(real, ours, device):
+        return Compared(False, None)
+    compare_errors(real.error, ours.error)
+    if real.error is not None:
+        return Compared(True, None)
+    compare_results(real, ours, real.result, ours.result)
+    if device == "meta":
+        return Compared(True, None)
+    followed = [
+        compare_contents(real.base, ours.base),
+        compare_contents_of_result(real.result, ours.result),
+    ]
+    return Compared(True, None if followed[1] is None else all(followed))
+
+
+def is_particular_to_the_device(real: Outcome, ours: Outcome, device: str) -> bool:
+    """Return whether only the kernels of this device refuse; those of a card do not."""
+    if device == "meta":
+        # No kernel for shapes alone; or contents are asked for, and there are none.
+        words = ("Meta", "meta")
+        return isinstance(real.error, NotImplementedError) or any(
+            word in str(real.error) for word in words
+        )
+    words = ("ZeroDivisionError", "flip_cpu", "mul_cpu_reduced_float", "out of DATA bounds")
+    if any(word in str(real.error) for word in words):
+        return True
+    # Whether a kernel with nothing to do looks at the dtype differs between kernels.
+    kinds = (type(real.error), type(ours.error))
+    return real.tensor.numel() == 0 and NotImplementedError in kinds
+
+
+def compare_errors(real: Exception | None, ours: Exception | None) -> None:
+    """Fail unless both are None, or of one type."""
+    if real is None and ours is not None:
+        raise ours
+    assert type(real) is type(ours), f"torch: {real!r}; stand-in: {ours!r}"
+
+
+def compare_results(real: Outcome, ours: Outcome, theirs: Any, mine: Any) -> None:
+    """Fail unless both results are alike in kind, geometry and memory."""
+    if isinstance(theirs, (tuple, list)) and not hasattr(theirs, "numel"):
+        assert isinstance(mine, (tuple, list)) and len(theirs) == len(mine), (theirs, mine)
+        for one, other in zip(theirs, mine, strict=True):
+            compare_results(real, ours, one, other)
+    elif hasattr(theirs, "untyped_storage"):
+        compare_tensors(real, ours, theirs, mine)
+    elif isinstance(theirs, (float, complex, int)) and not isinstance(theirs, bool):
+        assert type(theirs) is type(mine) and same_number(theirs, mine), (theirs, mine)
+    elif not hasattr(theirs, "data_ptr"):
+        assert str(theirs) == str(mine), (theirs, mine)
+
+
+def compare_tensors(real: Outcome, ours: Outcome, theirs: Any, mine: Any) -> None:
+    """Fail unless both tensors have one geometry and share memory with the input alike."""
+    assert geometry(theirs) == geometry(mine)
+    assert (theirs is real.tensor) == (mine is ours.tensor), "one is the input itself"
+    if theirs.numel():
+        pairs = ((theirs, real.base), (mine, ours.base))
+        shared = [same_storage(one, two) for one, two in pairs]
+        assert shared[0] == shared[1], f"shares storage with the input: torch {shared[0]}"
+
+
+def geometry(tensor: Any) -> dict[str, str]:
+    """Return what must be equal; strides of a tensor without elements address nothing."""
+    names = ("dtype", "shape", "device", "requires_grad", "is_leaf")
+    found = {name: str(getattr(tensor, name)) for name in names}
+    if tensor.numel():
+        found |= {
+            "strides": str(tensor.stride()),
+            "offset": str(tensor.storage_offset()),
+            "contiguous": str(tensor.is_contiguous()),
+        }
+    return found
+
+
+def same_storage(one: Any, two: Any) -> bool:
+    """Return whether both lie in one storage; tensors on meta have no address to compare."""
+    first, second = one.untyped_storage(), two.untyped_storage()
+    if hasattr(first, "_cdata"):
+        return bool(first._cdata == second._cdata)
+    return bool(first.data_ptr() == second.data_ptr())
+
+
+def compare_contents_of_result(real: Any, ours: Any) -> bool | None:
+    """Return whether all contents are known; None when the result has none."""
+    if isinstance(real, (tuple, list)) and not hasattr(real, "numel"):
+        parts = [compare_contents_of_result(*pair) for pair in zip(real, ours, strict=True)]
+        known = [part for part in parts if part is not None]
+        return all(known) if known else None
+    return compare_contents(real, ours) if hasattr(real, "untyped_storage") else None
+
+
+def compare_contents(real: Any, ours: Any) -> bool:
+    """Return whether the stand-in knows the contents; fail when it knows others."""
+    try:
+        known = ours.tolist()
+    except UnknownValue:
+        return False
+    expected = real.tolist()
+    pairs = zip(flat(expected), flat(known), strict=True)
+    assert all(same_number(a, b) for a, b in pairs), f"torch: {expected}; stand-in: {known}"
+    return True
+
+
+def flat(values: Any) -> list[Any]:
+    """Return the numbers of nested lists."""
+    return [v for part in values for v in flat(part)] if isinstance(values, list) else [values]
+
+
+def same_number(real: Any, ours: Any) -> bool:
+    """Return whether two numbers are equal, to the precision of the narrowest format.
+
+    2 %: formats of 8 bits round differently where torch computes in a wider one.
+    """
+    if isinstance(real, complex) or isinstance(ours, complex):
+        return same_number(real.real, ours.real) and same_number(real.imag, ours.imag)
+    if isinstance(real, bool) or isinstance(ours, bool):
+        return real is ours
+    return bool(
+        real == ours
+        or (real != real and ours != ours)
+        or math.isclose(real, ours, rel_tol=0.02, abs_tol=1e-6)
+    )

@@ -1,0 +1,58 @@
+"""Every modelled operation against the real torch, on random tensors."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, note, reject, settings
+from hypothesis import strategies as st
+
+from .arguments import NOT_COMPARED, find_arguments
+from .comparing import compare
+from .inputs import tensors
+from .modelled import list_modelled
+
+EXAMPLES = int(os.environ.get("SM120_DIFFERENTIAL_EXAMPLES", "200"))
+COMPARED = [modelled for modelled in list_modelled() if modelled.spelling not in NOT_COMPARED]
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def real_torch():
+    return pytest.importorskip(
+        "torch",
+        reason="torch is not installed; the comparison runs after pip install torch==2.13.0",
+    )
+
+
+@pytest.mark.parametrize("modelled", COMPARED, ids=lambda modelled: modelled.spelling)
+def test_operation_is_as_in_torch(modelled, real_torch):
+    arguments = find_arguments(modelled)
+    tally = Counter()
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def compare_examples(data):
+        start = data.draw(tensors())
+        expression = modelled.call(arguments.draw(data.draw, start))
+        note(f"{start}; {expression}")
+        on_meta = compare(real_torch, start, expression, "meta")
+        on_cpu = compare(real_torch, start, expression, "cpu")
+        tally["meta"] += on_meta.done
+        tally["followed"] += bool(on_cpu.followed)
+        tally["not followed"] += on_cpu.followed is False
+        if not on_cpu.done:
+            reject()
+        tally["cpu"] += 1
+
+    compare_examples()
+    print(modelled.spelling, dict(tally))
+    assert tally["cpu"] >= EXAMPLES
