@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_sm120.contracts import Scratch as Scratch
+    from pytest_sm120.contracts.kernel_arguments import KernelArguments as KernelArguments
 
 __version__ = "0.1.0"
-__all__ = ["Scratch", "__version__"]
+__all__ = ["KernelArguments", "Scratch", "__version__"]
+
+# Where each public name is; read when it is asked for.
+_HOMES = {"KernelArguments": "contracts.kernel_arguments", "Scratch": "contracts"}
 
 
 def __getattr__(name: str) -> object:
-    if name == "Scratch":
-        from pytest_sm120.contracts import Scratch
+    if name in _HOMES:
+        from importlib import import_module
 
-        return Scratch
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'pytest_sm120' has no attribute {name!r}")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pytest_sm120.contracts.any_order import (
     Deviation,
     refuse_without_hypothesis,
     search_any_order,
 )
-from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES
+from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES, judge_each
 from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
 from pytest_sm120.contracts.looking import find_rivals, look_at
-from pytest_sm120.contracts.report import report_of
+from pytest_sm120.contracts.report import explain_ending, report_of
 from pytest_sm120.contracts.results import ClauseResult, ContractResult, result_of
-from pytest_sm120.contracts.scratch import Scratch, describe, show_key
+from pytest_sm120.contracts.scratch import Scratch, show_key
 from pytest_sm120.contracts.seen import Seen
 from pytest_sm120.contracts.steps import (
     DEFAULT_DEVICES,
@@ -34,10 +35,13 @@ from pytest_sm120.contracts.steps import (
 from pytest_sm120.errors import ContractBroken, HazardWarning, UsageError
 from pytest_sm120.recorder.places import find_place
 
+if TYPE_CHECKING:
+    from pytest_sm120.contracts.other_contracts import Checked
+
 
 def check(
-    contract: Scratch,
-    drive: Drive,
+    contract: Scratch | Checked,
+    drive: Drive | None = None,
     *,
     bench: Bench,
     sizes: Sequence[int] | None = None,
@@ -56,6 +60,11 @@ def check(
     Raises ContractBroken with all that is broken, and UsageError when nothing could be judged.
     """
     __tracebackhide__ = True
+    if not isinstance(contract, Scratch) or drive is None:
+        # Read only here: most checks are of a Scratch, and every run waits for what is read.
+        from pytest_sm120.contracts.other_contracts import check_other
+
+        return check_other(contract, drive, bench, sizes, devices, thorough)
     plans = plan_steps(
         DEFAULT_SIZES if sizes is None else sizes, DEFAULT_DEVICES if devices is None else devices
     )
@@ -144,7 +153,7 @@ def _judge_clauses(seen: Seen) -> list[ClauseResult]:
     if not seen.steps:
         reason = seen.why_missing("first")
         return [result_of(clause.name, reason, clause.is_hazard) for clause in CLAUSES]
-    return [result_of(clause.name, clause.judge(seen), clause.is_hazard) for clause in CLAUSES]
+    return judge_each(CLAUSES, seen)
 
 
 def _judge_any_order(
@@ -192,7 +201,7 @@ def _conclude(
     """Raise or warn about what is broken; return when nothing is."""
     __tracebackhide__ = True
     failing = _without_softened(contract, result)
-    ending = _explain_ending(driven)
+    ending = explain_ending(driven)
     if failing.findings or driven.error:
         cause = deviation.__cause__ if deviation else driven.error
         raise ContractBroken(report_of(failing, ending), failing) from cause
@@ -216,12 +225,3 @@ def _without(result: ContractResult, *, hazards: bool) -> ContractResult:
         each for each in result.clauses if each.finding is None or each.is_hazard is not hazards
     ]
     return result._replace(clauses=tuple(kept))
-
-
-def _explain_ending(driven: Driven) -> str:
-    if driven.failed is None or driven.error is None:
-        return ""
-    return (
-        f"In {driven.failed} drive raised {describe(driven.error)}. That call and those after it"
-        f" were not judged."
-    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from pytest_sm120.contracts import initial_value, layout, residence, reuse
-from pytest_sm120.contracts.seen import Seen
-from pytest_sm120.contracts.verdicts import Verdict
+from pytest_sm120.contracts.results import ClauseResult, result_of
+from pytest_sm120.contracts.verdicts import NOT_ASKED_FOR, Verdict
 
 
 class Clause(NamedTuple):
@@ -15,10 +15,27 @@ class Clause(NamedTuple):
 
     #: How reports name it.
     name: str
-    #: Returns a Finding, the reason why it cannot tell, or None when the clause holds.
-    judge: Callable[[Seen], Verdict]
+    #: Returns a Finding, the reason why it cannot tell, or None when the clause holds. It is given
+    #: what was seen: for the clauses of a Scratch a seen.Seen.
+    judge: Callable[[Any], Verdict]
     #: Whether only a consumer that reads what nobody wrote makes it matter.
     is_hazard: bool = False
+    #: The field of the contract without which it is not judged; empty where it always is.
+    asked_by: str = ""
+
+
+def judge_each(clauses: Iterable[Clause], seen: Any) -> list[ClauseResult]:
+    """Return the outcome of each clause on what was seen of a contract."""
+    return [
+        result_of(clause.name, _judge(clause, seen), is_hazard=clause.is_hazard)
+        for clause in clauses
+    ]
+
+
+def _judge(clause: Clause, seen: Any) -> Verdict:
+    if clause.asked_by and not getattr(seen.contract, clause.asked_by):
+        return f"{NOT_ASKED_FOR} ({clause.asked_by}={getattr(seen.contract, clause.asked_by)!r})"
+    return clause.judge(seen)
 
 
 CLAUSES: tuple[Clause, ...] = (
@@ -36,7 +53,9 @@ CLAUSES: tuple[Clause, ...] = (
     Clause("one per device", residence.judge_one_per_device),
     Clause("device follows the input", residence.judge_device),
     Clause("reuse under capture", reuse.judge_reuse_under_capture),
-    Clause("cleared on every call", initial_value.judge_clearing, is_hazard=True),
+    Clause(
+        "cleared on every call", initial_value.judge_clearing, True, asked_by="cleared_each_call"
+    ),
     Clause("not allocated in inference mode", residence.judge_inference_mode),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_sm120.contracts.byte_counts import bytes_in_words
 from pytest_sm120.contracts.scratch import Scratch, show_key
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, Use
-from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_ASKED_FOR, NOT_FOUND, Verdict
+from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
 from pytest_sm120.recorder.records import Allocation, Fill, TensorView
 from pytest_sm120.tensors.dtypes import find_dtype
@@ -42,8 +42,6 @@ def judge_initial_value_on_growth(seen: Seen) -> Verdict:
 
 def judge_clearing(seen: Seen) -> Verdict:
     """Judge whether each call sets what the first launch is given of the buffer."""
-    if not seen.contract.cleared_each_call:
-        return f"{NOT_ASKED_FOR} (cleared_each_call=False)"
     if seen.first is None:
         return NOT_FOUND
     found = [explain_clearing("cleared on every call", step, seen.contract) for step in seen.steps]

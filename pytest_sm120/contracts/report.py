@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_sm120.contracts.results import ClauseResult, ContractResult
+from pytest_sm120.contracts.scratch import describe
+from pytest_sm120.contracts.steps import Driven
 
 
 def report_of(result: ContractResult, ending: str = "") -> str:
@@ -42,3 +44,13 @@ def _numbered(broken: Sequence[ClauseResult]) -> list[str]:
 
 def _hazard_line(result: ContractResult) -> list[str]:
     return [f"Hazard: {result.hazard.explanation}"] if result.hazard else []
+
+
+def explain_ending(driven: Driven) -> str:
+    """Return what cut the driving short, or an empty text."""
+    if driven.failed is None or driven.error is None:
+        return ""
+    return (
+        f"In {driven.failed} drive raised {describe(driven.error)}. That call and those after it"
+        f" were not judged."
+    )

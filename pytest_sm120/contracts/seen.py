@@ -112,13 +112,16 @@ class SeenStep(NamedTuple):
 
 
 def _given(record: Record, storage: int) -> list[TensorView]:
+    return [view for view in views_given(record) if view.storage == storage]
+
+
+def views_given(record: Record) -> list[TensorView]:
+    """Return every tensor that a launch or a call is given, those in lists and dicts included."""
     if isinstance(record, Launch):
-        given = list(record.args.values())
-    elif isinstance(record, Call):
-        given = [*record.args, *record.kwargs.values()]
-    else:
-        return []
-    return [view for view in _views_in(given) if view.storage == storage]
+        return list(_views_in(list(record.args.values())))
+    if isinstance(record, Call):
+        return list(_views_in([*record.args, *record.kwargs.values()]))
+    return []
 
 
 class Seen(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import eq, gt, lt
+from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 from pytest_sm120.contracts.keys import rank_of_key
@@ -14,7 +15,8 @@ from pytest_sm120.recorder.recording import Recording, Step
 from pytest_sm120.tensors.devices import Device, without_default_index
 
 #: Calls the code under test once, with a size and a device.
-Drive = Callable[[int, str], object]
+Drive = Callable[..., object]
+Mode = Literal["ordinary", "inference", "capture", "other stream", "padded", "transposed"]
 Restore = Callable[[], None]
 
 DEFAULT_SIZES = (4, 4, 2, 8)
@@ -34,6 +36,12 @@ class Bench(Protocol):
     def capture(self) -> AbstractContextManager[object]:
         """Return a context manager that runs its block as the capture of a CUDA graph does."""
 
+    def other_stream(self) -> AbstractContextManager[object]:
+        """Return a context manager that runs its block on a stream that nobody else has."""
+
+    def arranged(self, arrangement: str) -> AbstractContextManager[object]:
+        """Return a context manager in whose block inputs are ``"padded"`` or ``"transposed"``."""
+
     def save_state(self) -> Restore:
         """Return a function that puts everything that holds buffers back to what it holds now."""
 
@@ -41,12 +49,19 @@ class Bench(Protocol):
 class PlannedStep(NamedTuple):
     """One call that is going to be made."""
 
-    #: ``"first"``, ``"same"``, ``"smaller"``, ``"larger"``, ``"second device"`` or ``"back"``.
+    #: ``"first"``, ``"same"``, ``"smaller"``, ``"larger"``, ``"second device"`` or ``"back"``;
+    #: contracts that ask for more add steps of their own.
     name: str
     size: int
     device: str
     #: The mode that the call runs in.
-    mode: Literal["ordinary", "inference", "capture"] = "ordinary"
+    mode: Mode = "ordinary"
+    #: What drive is given by keyword.
+    keywords: Mapping[str, str] = MappingProxyType({})
+    #: Whether the code under test may refuse what this call gives it.
+    may_refuse: bool = False
+    #: What drive is given as the device, where that is not its name.
+    spelled: object = None
 
     def __str__(self) -> str:
         return f'the step "{self.name}" (size {self.size} on {self.device})'
@@ -57,6 +72,8 @@ class DrivenStep(NamedTuple):
 
     plan: PlannedStep
     step: Step
+    #: What the code under test raised to refuse the call, if it did.
+    refusal: Exception | None = None
 
 
 class Driven(NamedTuple):
@@ -159,13 +176,22 @@ def drive_steps(plans: Sequence[PlannedStep], drive: Drive, bench: Bench) -> Dri
     __tracebackhide__ = True
     done: list[DrivenStep] = []
     for plan in plans:
+        refusal = None
         try:
             with bench.recording.step(plan.name) as step, _mode_of(plan, bench):
-                drive(plan.size, plan.device)
+                drive(plan.size, plan.spelled or plan.device, **plan.keywords)
+        except _REFUSALS as error:
+            if not plan.may_refuse:
+                return Driven(tuple(done), plan, error)
+            refusal = error
         except Exception as error:
             return Driven(tuple(done), plan, error)
-        done.append(DrivenStep(plan, step))
+        done.append(DrivenStep(plan, step, refusal))
     return Driven(tuple(done))
+
+
+# What code raises to refuse an argument. An AttributeError is a slip, and an Sm120Error is ours.
+_REFUSALS = (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)
 
 
 def why_left_out(plans: Sequence[PlannedStep], driven: Driven) -> dict[str, str]:
@@ -185,6 +211,10 @@ def why_left_out(plans: Sequence[PlannedStep], driven: Driven) -> dict[str, str]
 
 
 def _mode_of(plan: PlannedStep, bench: Bench) -> AbstractContextManager[object]:
+    if plan.mode == "ordinary":
+        return nullcontext()
     if plan.mode == "inference":
         return bench.inference_mode()
-    return bench.capture() if plan.mode == "capture" else nullcontext()
+    if plan.mode == "capture":
+        return bench.capture()
+    return bench.other_stream() if plan.mode == "other stream" else bench.arranged(plan.mode)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy
 
     from pytest_sm120.contracts import ContractResult, Scratch
+    from pytest_sm120.contracts.other_contracts import Checked
     from pytest_sm120.recorder.recording import Recording, Step
     from pytest_sm120.source import SourceView
     from pytest_sm120.stand_ins.torch_stand_in import Tensor
@@ -148,8 +149,8 @@ class Sm120:
 
     def check(
         self,
-        contract: Scratch,
-        drive: Callable[[int, str], object],
+        contract: Scratch | Checked,
+        drive: Callable[..., object] | None = None,
         sizes: Sequence[int] | None = None,
         devices: Sequence[str] | None = None,
         *,

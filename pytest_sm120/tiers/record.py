@@ -24,6 +24,7 @@ from pytest_sm120.stand_ins.torch_stand_in import (
     input_tensor,
     input_values,
 )
+from pytest_sm120.tensors.layouts import contiguous_strides
 
 if TYPE_CHECKING:
     import numpy
@@ -53,6 +54,7 @@ class RecordSession:
         )
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []
+        self._arrange: Callable[[Sequence[int]], tuple[int, ...]] = contiguous_strides
         self._thread = threading.get_ident() if thread is None else thread
 
     @property
@@ -95,11 +97,11 @@ class RecordSession:
     ) -> Tensor:
         """Return an input of unknown contents; it does not count as an allocation."""
         steps = None if strides is None else tuple(strides)
-        return input_tensor(self.execution, tuple(shape), dtype, device, steps)
+        return input_tensor(self.execution, tuple(shape), dtype, device, steps, self._arrange)
 
     def values(self, values: object, dtype: object, device: object) -> Tensor:
         """Return an input whose contents are known; it does not count as an allocation."""
-        return input_values(self.execution, values, dtype, device)
+        return input_values(self.execution, values, dtype, device, self._arrange)
 
     def numpy(self, tensor: Any) -> numpy.ndarray[Any, Any]:
         """Return a tensor's contents; raises UnknownValue when they are not known."""
@@ -143,6 +145,26 @@ class RecordSession:
     def capture(self) -> AbstractContextManager[None]:
         """Run a ``with`` block as if a CUDA graph were being captured."""
         return self.execution.changed(graph=next(numbers))
+
+    def other_stream(self) -> AbstractContextManager[None]:
+        """Run a ``with`` block on a stream that no other block and no target has."""
+        from pytest_sm120.stand_ins.torch_stand_in.streams import Stream
+
+        return self.execution.changed(stream=Stream().stream_id)
+
+    @contextmanager
+    def arranged(self, arrangement: str) -> Iterator[None]:
+        """Let ``tensor`` and ``values`` make ``"padded"`` or ``"transposed"`` inputs in a block.
+
+        Tensors of fewer than two dimensions stay as they are, and so do those with strides.
+        """
+        from pytest_sm120.tensors.arrangements import ARRANGEMENTS
+
+        before, self._arrange = self._arrange, ARRANGEMENTS[arrangement]
+        try:
+            yield
+        finally:
+            self._arrange = before
 
     def save_state(self) -> Callable[[], None]:
         """Return a function that gives registries and module-level caches their present items."""

@@ -65,6 +65,9 @@ class FakeBench:
     recording: Recording = field(default_factory=Recording)
     inference: bool = False
     capturing: bool = False
+    stream: int = 0
+    streams: int = 0
+    arrangement: str = ""
 
     def __post_init__(self) -> None:
         self.recording.state_now = lambda: State(
@@ -82,6 +85,19 @@ class FakeBench:
         self.capturing = True
         yield
         self.capturing = False
+
+    @contextmanager
+    def other_stream(self) -> Iterator[None]:
+        self.streams += 1
+        before, self.stream = self.stream, self.streams
+        yield
+        self.stream = before
+
+    @contextmanager
+    def arranged(self, arrangement: str) -> Iterator[None]:
+        before, self.arrangement = self.arrangement, arrangement
+        yield
+        self.arrangement = before
 
     def save_state(self) -> Callable[[], None]:
         return save_state(self.recording.holders)

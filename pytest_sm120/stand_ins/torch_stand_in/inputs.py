@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
@@ -20,6 +20,8 @@ from pytest_sm120.tensors.layouts import Shape, contiguous_strides, extent
 from pytest_sm120.tensors.number_formats import FLOATS, integer_limits
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Storage
 
+Arrange = Callable[[Sequence[int]], Shape]
+
 
 def input_tensor(
     execution: Execution,
@@ -27,20 +29,27 @@ def input_tensor(
     dtype: object = "float32",
     device: object = "cuda:0",
     strides: Sequence[int] | None = None,
+    arrange: Arrange = contiguous_strides,
 ) -> Tensor:
     """Return a tensor whose contents nobody knows; it is not recorded as an allocation.
+
+    ``arrange`` gives the strides of a shape where none are given.
 
     With strides, the storage reaches to the end of the last step of every dimension: four pages
     149760 bytes apart are a pool of four whole pages, however few bytes of each the shape names.
     Raises UsageError for a shape, strides, a dtype or a device that no tensor can have.
     """
     sizes = _read_whole_numbers("shape", (shape,) if isinstance(shape, int) else shape)
-    steps = contiguous_strides(sizes) if strides is None else _read_strides(sizes, strides)
+    steps = arrange(sizes) if strides is None else _read_strides(sizes, strides)
     return _make(execution, sizes, steps, find_dtype(dtype), device, None)
 
 
 def input_values(
-    execution: Execution, values: Any, dtype: object = None, device: object = "cuda:0"
+    execution: Execution,
+    values: Any,
+    dtype: object = None,
+    device: object = "cuda:0",
+    arrange: Arrange = contiguous_strides,
 ) -> Tensor:
     """Return a tensor with these contents; it is not recorded as an allocation.
 
@@ -57,8 +66,7 @@ def input_values(
         )
     for value in given.known:
         _refuse_unfitting(value, wanted)
-    strides = contiguous_strides(given.shape)
-    return _make(execution, given.shape, strides, wanted, device, given.known)
+    return _make(execution, given.shape, arrange(given.shape), wanted, device, given.known)
 
 
 def contents(tensor: object) -> Any:
