@@ -57,7 +57,7 @@ def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, Module
         later = LATER[module]() if module in LATER and not name.startswith("__") else {}
         if name in later:
             return later[name]
-        if torch_has(module, name) or module in _PRIVATE:
+        if torch_has(module, name) or (module in _PRIVATE and not name.startswith("__")):
             return make_ghost(dotted)
         raise no_attribute(module, name)
 

@@ -80,6 +80,7 @@ def test_raw_handle_leads_back_to_the_stream(torch):
 
 def test_private_names_of_torch_that_are_not_modelled_are_ghosts(torch):
     assert torch._C._anything.name == "torch._C._anything"
+    assert not hasattr(torch._C, "__file__")
 
 
 def test_streams_are_found_in_their_own_module_too(torch):
