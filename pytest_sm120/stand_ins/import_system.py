@@ -48,6 +48,8 @@ class ImportSystem:
         self.load_sibling: Callable[[str], ModuleType | None] = lambda dotted: None
         #: Says which names a star import of a module that is not loaded would bind.
         self.public_names: Callable[[str], list[str]] = lambda dotted: []
+        #: Says which part of torch or triton a module that is not loaded hands on under a name.
+        self.handed_on: Callable[[str], str | None] = lambda dotted: None
         self._real = frozenset(root_of(name) for name in real)
         #: The built-ins that a target runs with.
         self.builtins = {**vars(builtins), "__import__": self.import_for_target}
@@ -120,7 +122,8 @@ class ImportSystem:
         parent, _, attribute = dotted.rpartition(".")
         holder = self.look_up(parent) if parent else None
         if holder is None or isinstance(holder, Ghost):
-            return self.ghost(dotted)
+            origin = self.handed_on(dotted)
+            return self.ghost(dotted) if origin is None else self.look_up(origin)
         return self._part_of(holder, attribute, dotted)
 
     def _part_of(self, holder: Any, attribute: str, dotted: str) -> Any:

@@ -26,15 +26,15 @@ SEEN = view(shape=(2, 3), dtype="uint8")
     ("record", "words"),
     [
         (
-            Allocation(PLACE, 0, "torch.zeros", SEEN, 0, False, False, False),
+            Allocation(PLACE, 0, "torch.zeros", SEEN, 0, False),
             "torch.zeros -> uint8[2, 3] on cuda:0, 64 bytes",
         ),
         (
-            Allocation(PLACE, 0, "torch.empty", SEEN, None, True, False, False, ("ws", "cuda:0")),
+            Allocation(PLACE, 0, "torch.empty", SEEN, None, True, ("ws", "cuda:0")),
             "torch.empty -> uint8[2, 3] on cuda:0, 64 bytes, kept as ('ws', 'cuda:0')",
         ),
         (
-            Launch(PLACE, 0, "split", (4, 2), {"x": SEEN, "n": 3, "f": Opaque("lib.f")}, {}, False),
+            Launch(PLACE, 0, "split", (4, 2), {"x": SEEN, "n": 3, "f": Opaque("lib.f")}, {}),
             "launch split[4, 2](x=uint8[2, 3] on cuda:0, n=3, f=lib.f)",
         ),
         (Fill(PLACE, 0, "fill_", SEEN, -1), "fill_ on uint8[2, 3] on cuda:0 with -1"),

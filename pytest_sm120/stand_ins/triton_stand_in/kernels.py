@@ -113,9 +113,8 @@ class Kernel:
         self, grid: tuple[int, ...], bound: Mapping[str, Any], options: Mapping[str, object]
     ) -> None:
         plain = plain_arguments(bound)
-        capturing = self.execution.capturing
         self.execution.recording.add(
-            lambda place, order: Launch(place, order, self.name, grid, plain, options, capturing)
+            lambda place, order: Launch(place, order, self.name, grid, plain, options)
         )
         self._forget_written(bound)
 
