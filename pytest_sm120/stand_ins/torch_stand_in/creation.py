@@ -15,7 +15,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     strides_in_format,
     strides_of_shape,
 )
-from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype, refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
@@ -88,6 +88,8 @@ def create(name: str, execution: Execution, /, *size: Any, **options: Any) -> Te
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
     refuse_negative(shape)
+    if name == "rand" or (name == "randn" and 0 not in shape):
+        refuse_dtype(name, wanted.dtype)
     return wanted.make(
         f"torch.{name}",
         shape,
@@ -149,18 +151,37 @@ def arange(execution: Execution, *bounds: Any, **options: Any) -> Tensor:
     named = [given.pop(key) for key in ("start", "end") if key in given]
     limits = [*(named[:1] if "start" in options else []), *bounds]
     limits += named[1:] if "start" in options else named
-    start, end, step = _read_range(limits, given.pop("step", 1))
+    by = given.pop("step", 1)
     wanted = Options(execution, "arange", given)
+    if wanted.dtype_given and wanted.dtype.name not in _COUNTED:
+        refuse_dtype("arange", wanted.dtype)
+    start, end, step = _read_range(limits, by)
     if not wanted.dtype_given:
         whole = all(isinstance(number, int) for number in (start, end, step))
         wanted.dtype = DTYPES["int64"] if whole else execution.default_dtype
-    count = max(0, ceil((end - start) / step))
+    count, start, step = _counted(start, end, step, wanted.dtype)
     known = (
         [start + position * step for position in range(count)]
         if count <= LARGEST_FOLLOWED
         else None
     )
     return wanted.make("torch.arange", (count,), known=known)
+
+
+def _counted(start: Any, end: Any, step: Any, dtype: DType) -> tuple[int, Any, Any]:
+    """Return how many elements there are, and where and in which steps they count."""
+    if dtype.kind not in ("int", "uint"):
+        return max(0, ceil((end - start) / step)), start, step
+    first, by = int(start), int(step)
+    if dtype.name == "int64":
+        if by == 0:
+            raise ValueError("step must be nonzero")
+        return max(0, -((first - int(end)) // by)), first, by
+    return max(0, ceil((end - start) / step)), first, by
+
+
+# What torch counts in; the table of refusals need not be read for these.
+_COUNTED = frozenset("uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".split())
 
 
 def _read_range(limits: list[Any], step: Any) -> tuple[Any, Any, Any]:

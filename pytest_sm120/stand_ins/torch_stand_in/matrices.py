@@ -72,6 +72,9 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{input.shape[0]}, {input.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
+    if not (input.numel() and mat2.numel()):
+        # torch returns before it looks at the first dtype.
+        return Computed(input, (*input.shape[:2], mat2.shape[2]), mat2.dtype)
     _check(input, mat2)
     return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype)
 
@@ -90,10 +93,24 @@ def matmul(input: Any, other: Any) -> Computed:
     if input.shape[-1] != inner:
         raise RuntimeError(_wrong_inner_of_matmul(input, other))
     batch = _common_batch(input, other)
-    if max(input.ndim, other.ndim) > 2 and input.numel():
-        refuse_dtype("bmm", input.dtype)
+    kernel = _kernel_of_product(input, other)
+    if kernel == "bmm" and input.numel():
+        refuse_dtype(kernel, input.dtype)
+    if other.ndim > 2 and not (input.numel() and other.numel()):
+        return Computed(input, (*batch, *rows, *columns), other.dtype)
     _check(input, other)
+    if kernel and input.numel():
+        refuse_dtype(kernel, input.dtype)
     return Computed(input, (*batch, *rows, *columns), input.dtype)
+
+
+def _kernel_of_product(first: Tensor, second: Tensor) -> str:
+    """Return which refusals hold; none where torch multiplies with what knows every dtype."""
+    if max(first.ndim, second.ndim) > 2:
+        return "bmm"
+    if second.ndim == 1:
+        return "dot" if first.ndim == 1 else "mv"
+    return ""
 
 
 def _wrong_inner_of_matmul(first: Tensor, second: Tensor) -> str:
@@ -173,6 +190,11 @@ def _letter_sizes(names: list[str], operands: tuple[Any, ...]) -> dict[str, int]
 def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
     """Return input times the transposed weight, plus the bias."""
     _check_kinds("linear", input=input, weight=weight)
+    if not input.ndim:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{input.ndim}D and {weight.ndim}D"
+        )
     _check(input, weight)
     if weight.ndim != 2:
         raise unknown_operation("torch.nn.functional.linear with a weight that is no matrix")
@@ -182,6 +204,8 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
             f"mat1 and mat2 shapes cannot be multiplied ({rows} and "
             f"{weight.shape[1]}x{weight.shape[0]})"
         )
+    if prod(input.shape) and prod(weight.shape):
+        refuse_dtype("linear", input.dtype)
     return Computed(input, (*input.shape[:-1], weight.shape[0]), input.dtype)
 
 

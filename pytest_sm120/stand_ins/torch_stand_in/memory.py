@@ -209,7 +209,7 @@ def convert_known(known: Known, dtype: DType) -> Known:
 
 def write_in_place(tensor: View, op: str, known: Known, value: Number | None = None) -> None:
     """Set a tensor's elements from host code, and record the fill; refuses what torch refuses."""
-    refuse_write(tensor)
+    refuse_update(tensor)
     execution, view = tensor._execution, tensor.__sm120_view__()
     set_contents(tensor, known)
     number = _number_everywhere(known, tensor._dtype) if value is None else value
@@ -217,7 +217,22 @@ def write_in_place(tensor: View, op: str, known: Known, value: Number | None = N
 
 
 def refuse_write(tensor: View) -> None:
-    """Raise RuntimeError, as torch does, when host code must not write into this tensor."""
+    """Raise RuntimeError, as torch does, when a kernel of the host must not write this tensor."""
+    refuse_update(tensor)
+    refuse_overlap(tensor)
+
+
+def refuse_overlap(tensor: View) -> None:
+    """Raise RuntimeError, as torch does, when two elements of the tensor share memory."""
+    if may_overlap_itself(tensor._shape, tensor._strides):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def refuse_update(tensor: View) -> None:
+    """Raise RuntimeError, as torch does, when autograd or inference mode forbids a write."""
     execution = tensor._execution
     if tensor._storage.inference and not execution.inference:
         raise RuntimeError(INFERENCE_UPDATE)
@@ -225,9 +240,4 @@ def refuse_write(tensor: View) -> None:
         what = "a leaf" if tensor._leaf else "a view of a leaf"
         raise RuntimeError(
             f"{what} Variable that requires grad is being used in an in-place operation."
-        )
-    if may_overlap_itself(tensor._shape, tensor._strides):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
-from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
+from pytest_sm120.stand_ins.torch_stand_in.operands import common_device, strides_of_layouts
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
@@ -25,13 +25,14 @@ from pytest_sm120.tensors.dtypes import DTYPES
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 
-def _check_index(name: str, index: Any, kinds: str) -> Tensor:
+def _check_index(name: str, index: Any, kinds: str, empty: bool = False) -> Tensor:
     if not isinstance(index, Tensor):
         refuse_foreign(index)
         raise TypeError(
             f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
         )
-    if index.dtype.name not in ("int32", "int64"):
+    # Where there is nothing to pick, some do not look at the dtype.
+    if index.dtype.name not in ("int32", "int64") and not (empty and not index.numel()):
         raise RuntimeError(f"{name}(): Expected dtype {kinds} for index")
     return index
 
@@ -93,7 +94,7 @@ def _reordered(input: Tensor, axis: int, positions: Sequence[int]) -> Known:
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Computed:
     """Return, for each index, the element at that index of the dimension; values not followed."""
     axis = wrap_dimension(dim, input.ndim)
-    chosen = _check_index("gather", index, "int32/int64")
+    chosen = _check_index("gather", index, "int32/int64", empty=True)
     common_device((input, chosen))
     if max(chosen.ndim, 1) != max(input.ndim, 1) and chosen.numel():
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
@@ -115,7 +116,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
     axis = wrap_dimension(dim, input.ndim)
     if input.dtype.kind == "complex":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    if input.ndim:
+    # Elements that are all one in memory are in order already.
+    if input.ndim and input.stride(axis) != 0:
         refuse_dtype("sort", input.dtype)
     lines = lines_of(input, [axis] if input.ndim else [], input.dtype)
     values: Known = None
@@ -185,6 +187,7 @@ def searchsorted(
     """Return the positions at which elements would be inserted; for a number, one position."""
     if sorter is not None:
         raise unknown_operation("torch.searchsorted(..., sorter=...)")
+    refuse_dtype("searchsorted", sorted_sequence.dtype)
     after = _is_after_equal_ones(right, side)
     dtype = DTYPES["int32" if out_int32 else "int64"]
     if not isinstance(input, Tensor):
@@ -251,7 +254,7 @@ def _flipped(
     return values
 
 
-def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
+def diff(input: Tensor, n: int = 1, dim: int = -1) -> Any:
     """Return the differences of neighbours along a dimension; values not followed."""
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
@@ -259,11 +262,17 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     order = min(n, input.shape[axis])
-    if order == 0:
+    if n == 0:
         return clone(input)
-    if order == n:
+    if order == 0:
+        return input
+    if input.numel():
         refuse_dtype("diff", input.dtype)
-    return Computed(input, _with_size(input, axis, input.shape[axis] - order), input.dtype)
+    shape, strides = tuple(input.shape), tuple(input.stride())
+    for _ in range(order):
+        shape = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
+        strides = strides_of_layouts([(shape, strides)], shape)
+    return Computed(input, shape, input.dtype, strides=strides)
 
 
 def clone(input: Tensor) -> Computed:

@@ -238,13 +238,18 @@ class Tensor(View, metaclass=TensorType):
         return bool(item_of(self, "bool(tensor)"))
 
     def __int__(self) -> int:
-        return int(item_of(self, "int(tensor)").real)
+        return int(self._only("int(tensor)").real)
 
     def __float__(self) -> float:
-        return float(item_of(self, "float(tensor)").real)
+        return float(self._only("float(tensor)").real)
 
     def __complex__(self) -> complex:
-        return complex(item_of(self, "complex(tensor)"))
+        return complex(self._only("complex(tensor)"))
+
+    def _only(self, asked_by: str) -> Any:
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return item_of(self, asked_by)
 
     def __index__(self) -> int:
         if self.numel() != 1 or self._dtype.kind not in ("int", "uint", "bool"):

@@ -17,6 +17,12 @@ NOT_COMPARED = {
     "Tensor.as_subclass": "takes a class of the target",
     "Tensor.get_device": "the same for every tensor in host memory",
     "torch.from_numpy": "takes an array of numpy",
+    "Tensor.pin_memory": "needs a card",
+    "Tensor.data_ptr": "an address; that it tells storages apart is compared for every result",
+    **{
+        f"Tensor.is_{kind}": "an attribute that only torch builds for that device have"
+        for kind in ("hpu", "maia", "mtia", "ipu", "vulkan", "xla", "xpu", "mps")
+    },
 }
 
 

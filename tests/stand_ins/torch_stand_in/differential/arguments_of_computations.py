@@ -187,9 +187,7 @@ ARGUMENTS: dict[str, Arguments] = {
     **dict.fromkeys(BINARY, Arguments("2.0", operand)),
     **dict.fromkeys(["add", "sub", "subtract"], Arguments("2.0", _scaled)),
     **dict.fromkeys(["div", "divide"], Arguments("2.0", _rounded)),
-    **dict.fromkeys(
-        ["bitwise_and", "bitwise_or", "bitwise_xor"], Arguments("t.bool()", operand)
-    ),
+    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor"], Arguments("t.bool()", operand)),
     **dict.fromkeys(["sum", "mean"], _SUM),
     "prod": Arguments("", _reduced),
     **dict.fromkeys(["any", "all", "argmax", "argmin"], Arguments("", _reduced)),

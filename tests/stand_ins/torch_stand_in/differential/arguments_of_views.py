@@ -230,9 +230,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "new_tensor": Arguments("[1.0, 2.0]", lambda draw, given: _values(draw, given)[1:]),
     "new_empty_strided": Arguments("(2, 3), (1, 2)", _strided_factory),
     **dict.fromkeys(["empty_like", "zeros_like", "ones_like"], _LIKE),
-    "full_like": Arguments(
-        "2.0", lambda draw, given: _joined(number(draw), _like(draw, given))
-    ),
+    "full_like": Arguments("2.0", lambda draw, given: _joined(number(draw), _like(draw, given))),
     **dict.fromkeys(
         "bool byte char short int long half bfloat16 float double cfloat cdouble".split(), NOTHING
     ),

@@ -42,7 +42,7 @@ class Modelled(NamedTuple):
         if self.name in BUILT_IN:
             return f"{BUILT_IN[self.name]}(t)"
         plain = self.name.replace("__r", "__", 1)
-        if plain in OPERATORS and plain not in ("__shift__",):
+        if plain != self.name and plain in OPERATORS:
             return f"operator.{plain}({arguments}, t)"
         return f"operator.{self.name}(t, {arguments})" if arguments else f"operator.{self.name}(t)"
 
