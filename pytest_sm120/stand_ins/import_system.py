@@ -37,6 +37,10 @@ _OTHER_VENDORS = frozenset(
 )
 
 
+# Below these names torch has what code under test registers or compiles itself.
+_EXTENSIONS = ("torch.ops.", "torch.classes.", "torch.utils.cpp_extension.")
+
+
 class ImportSystem:
     """Resolves the dotted names that targets import."""
 
@@ -133,7 +137,7 @@ class ImportSystem:
 
     def ghost(self, dotted: str) -> Any:
         """Return the ghost of a name; what torch or triton has but we do not model is stricter."""
-        modelled = root_of(dotted) in REPLACED_PACKAGES and not dotted.startswith("torch.ops.")
+        modelled = root_of(dotted) in REPLACED_PACKAGES and not dotted.startswith(_EXTENSIONS)
         return self.ghosts.modelled_only(dotted) if modelled else self.ghosts.named(dotted)
 
     def _prepare_name(self, module: Any, dotted: str, name: str, kinds: dict[str, str]) -> None:
