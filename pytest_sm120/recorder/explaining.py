@@ -70,7 +70,8 @@ def _(record: Fill) -> str:
 def _(record: Call) -> str:
     positional = [_argument(value) for value in record.args]
     named = [_named(dict(record.kwargs))] if record.kwargs else []
-    return f"call {record.name}({', '.join([*positional, *named])})"
+    kernel = "" if record.kernel is None else f" for the kernel {record.kernel}"
+    return f"call {record.name}({', '.join([*positional, *named])}){kernel}"
 
 
 @_what.register

@@ -75,9 +75,14 @@ class Queries:
         return [record for record in self._of(Fill) if op in (None, record.op)]
 
     def calls(self, name: str | None = None) -> list[Call]:
-        """Return the calls into what is not there; ``name`` is the dotted name or its end."""
+        """Return the calls into what is not there.
+
+        ``name`` is the callee's dotted name or its end, or the plain name of its kernel.
+        """
         return [
-            record for record in self._of(Call) if name is None or names_match(record.name, name)
+            record
+            for record in self._of(Call)
+            if name in (None, record.kernel) or names_match(record.name, str(name))
         ]
 
     def stores(self, key: object = None) -> list[Store]:

@@ -266,6 +266,13 @@ class Call(Record):
     args: tuple[object, ...]
     #: Keyword arguments; tensors as TensorViews.
     kwargs: Mapping[str, object]
+    #: The arguments by parameter name, defaults included, or None where no signature is known.
+    bound: Mapping[str, object] | None = None
+    #: Plain name of the kernel or function that the callee was made from or was given, or None.
+    kernel: str | None = None
+    #: What the function answered where it is the target's own, e.g. the grid and the arguments
+    #: that a wrapper around it launches the kernel with.
+    returned: object = None
 
     @property
     def tensors(self) -> list[TensorView]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import local
 from types import CodeType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from pytest_sm120.arch import DEFAULT_ARCH, Arch
@@ -70,6 +70,9 @@ class Execution:
     #: What a kernel may write through, by its code; shared by the tests of a run, since finding
     #: out takes longer than everything else a launch does.
     written_arguments: dict[CodeType, frozenset[str]] = field(default_factory=dict)
+    #: Finds the function of an operator, by ``"namespace::name"``, that a project registered with
+    #: functions of its own.
+    find_operator: Callable[[str], Callable[..., Any] | None] = lambda name: None
     _of_thread: _OfThread = field(default_factory=_OfThread)
     _own_classes: dict[type, type] = field(default_factory=dict)
 

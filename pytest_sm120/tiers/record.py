@@ -148,9 +148,9 @@ class RecordSession:
 
     def other_stream(self) -> AbstractContextManager[None]:
         """Run a ``with`` block on a stream that no other block and no target has."""
-        from pytest_sm120.stand_ins.torch_stand_in.streams import Stream
+        from pytest_sm120.stand_ins.torch_stand_in.devices import DEVICE_COUNT
 
-        return self.execution.changed(stream=Stream().stream_id)
+        return self.execution.changed(streams=dict.fromkeys(range(DEVICE_COUNT), next(numbers)))
 
     @contextmanager
     def arranged(self, arrangement: str) -> Iterator[None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sm120.recorder.graphs import GraphRecord
+from pytest_sm120.recorder.graphs import GraphRecord, StreamRecord
 from pytest_sm120.recorder.recording import Recording
-from pytest_sm120.recorder.records import Call, Fill, Place, Store
+from pytest_sm120.recorder.records import Fill, Place, Store
 from pytest_sm120.recorder.states import AT_REST, State
 from tests.recorder.samples import call, fill, launch, tensor, view
 
@@ -57,11 +57,11 @@ def test_write_to_host_memory_is_captured_when_the_current_device_is() -> None:
 def test_state_is_told_only_where_it_says_something() -> None:
     at_rest = Store(PLACE, 5, "ws", view(3))
     assert "state" not in repr(at_rest)
-    under_way = Call(PLACE, 5, "lib.f", (), {}, state=State(inference=True))
-    assert repr(under_way).endswith(
+    under_way = Fill(PLACE, 5, "zero_", view(3), 0, state=State(inference=True))
+    assert (
         "state=State(device=0, streams={}, captures={}, graph=None, inference=True, grad=True), "
-        "name='lib.f', args=(), kwargs={})"
-    )
+        "op='zero_'"
+    ) in repr(under_way)
 
 
 def test_records_in_different_states_differ() -> None:
@@ -79,6 +79,7 @@ def test_graphs_holding_a_storage_are_those_whose_work_took_it() -> None:
         state = State(graph=number)
         launch(recording, x=buffer) if number == 1 else call(recording, "lib.f", [1], buffer)
     fill(recording, other)
+    recording.add(lambda place, order: StreamRecord(place, order, "synchronize", None))
     state = State()
     assert recording.graphs_holding(buffer) == [1, 2, 3]
     for number in (2, 9):

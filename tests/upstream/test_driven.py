@@ -17,7 +17,7 @@ def markers():
     for file in sorted(HERE.glob("**/test_*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.drives":
-                found.add(tuple(argument.value for argument in node.args))
+                found.add(tuple(ast.literal_eval(argument) for argument in node.args))
     return found
 
 

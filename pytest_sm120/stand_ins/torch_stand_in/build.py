@@ -76,7 +76,7 @@ def build_torch(execution: Execution, make_ghost: MakeGhost) -> dict[str, Module
 
 def _bound_objects(execution: Execution, make_ghost: MakeGhost) -> dict[str, Callable[[], Any]]:
     """Return what makes each object that belongs to one build, by dotted name."""
-    operators = custom_ops.Operators(make_ghost)
+    operators = custom_ops.Operators(execution, make_ghost)
     library = custom_ops.library_class(operators)
     return {
         "torch.ops": lambda: operators,

@@ -22,6 +22,9 @@ class CUDAGraph:
         self._pool: PoolHandle | None = None
         self._is_captured = False
 
+    def __sm120_plain__(self) -> int:
+        return self.number
+
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
         """Let the current stream add to this graph; refuses what torch refuses."""
         stream = current_stream(self._execution)

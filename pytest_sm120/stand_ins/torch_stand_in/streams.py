@@ -45,6 +45,9 @@ class Stream:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def __sm120_plain__(self) -> StreamKey:
+        return self.key
+
     def __repr__(self) -> str:
         return f"<torch.cuda.Stream device={self.device} cuda_stream={self.stream_id:#x}>"
 
@@ -99,6 +102,9 @@ class Event:
         self.number = next(numbers)
         self.recorded_on: StreamKey | None = None
         self.graph: int | None = None
+
+    def __sm120_plain__(self) -> int:
+        return self.number
 
     @property
     def cuda_event(self) -> int:
