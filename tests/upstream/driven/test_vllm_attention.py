@@ -94,8 +94,8 @@ def stage2(heads):
 
 
 SCALES = [
-    made("k scale", "torch.tensor", "float32", (), fill=1.0),
-    made("v scale", "torch.tensor", "float32", (), fill=1.0),
+    made("k scale", "torch.tensor", "float32", ()),
+    made("v scale", "torch.tensor", "float32", ()),
 ]
 
 
@@ -140,8 +140,8 @@ def test_decode_of_one_head_of_queries_per_head_of_keys_is_not_grouped(load, wit
 def test_merge_binds_the_strides_of_lse_that_lies_by_head(load, witness, with_lse):
     tensor = witness.tensor
     lse = tensor("lse", "float32", (12, 9)) if with_lse else None
-    module = load(provide={"vllm.platforms.current_platform.fp8_dtype": lambda: "float8_e4m3fn"})
-    fp8 = [module.merge_attn_states_kernel.signature.parameters[n].default for n in FP8_LIMITS]
+    float8 = tensor("of float8", "float8_e4m3fn", (1,)).dtype
+    module = load(provide={"vllm.platforms.current_platform.fp8_dtype": lambda: float8})
     module.merge_attn_states(
         tensor("output", "bfloat16", (9, 12, 192)),
         tensor("prefix", "bfloat16", (9, 12, 192), strides=(3072, 256, 1)),
@@ -179,9 +179,6 @@ def test_merge_binds_the_strides_of_lse_that_lies_by_head(load, witness, with_ls
             FP8_MAX=448.0,
         )
     )
-
-
-FP8_LIMITS = ("FP8_MIN", "FP8_MAX")
 
 
 @pytest.mark.drives(DCP, "correct_attn_out")
@@ -251,5 +248,3 @@ def test_unpacking_allocates_a_dummy_lse_where_none_is_returned(load, witness, r
     )
     out = piece("out", "bfloat16", (6, 8, 512))
     assert witness.of(returned) == ((out, piece("lse", dtype, shape)) if return_lse else out)
-
-

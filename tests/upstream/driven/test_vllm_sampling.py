@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.upstream.witness import called, launched, made, piece, stored
+from tests.upstream.witness import called, launched, made, piece
 
 TOPK_TOPP = "vllm/v1/sample/ops/topk_topp_triton.py"
 MIN_P = "vllm/v1/worker/gpu/sample/min_p.py"
