@@ -80,23 +80,21 @@ def split_rows(k, *, has_k):
     ]
 
 
-SPLIT_SCRATCH = [
-    # 64 rows x 32 parts, whatever the batch
-    made(
-        "stats",
-        "Tensor.new_empty",
-        "float32",
-        (2048, 4),
-        kept="_TRITON_SPLIT_CACHE['cuda:0']['stats']",
-    ),
-    made(
-        "parts",
-        "Tensor.new_empty",
-        "float32",
-        (64, 5, 32, 8, 3),
-        kept="_TRITON_SPLIT_CACHE['cuda:0']['parts']",
-    ),
-]
+def split_scratch(device="cuda:0"):
+    shapes = {"stats": (2048, 4), "parts": (64, 5, 32, 8, 3)}  # 64 rows x 32 parts, always
+    return [
+        made(
+            name,
+            "Tensor.new_empty",
+            "float32",
+            shape,
+            device=device,
+            kept=f"_TRITON_SPLIT_CACHE['{device}']['{name}']",
+        )
+        for name, shape in shapes.items()
+    ]
+
+
 TABLES = [
     called("vllm.utils.gpu_sync_debug.gpu_sync_allowed"),
     made(
@@ -132,7 +130,7 @@ def test_top_k_and_top_p_launch_whole_rows_and_then_the_split_rows(load, witness
         BUFFER,
         *TABLES,
         whole_rows(FIVE_OF_BUFFER),
-        *SPLIT_SCRATCH,
+        *split_scratch(),
         *split_rows(K, has_k=True),
     )
     assert returned is inputs[0]
@@ -147,7 +145,7 @@ def test_second_call_reuses_the_buffer_the_tables_and_the_scratch(load, witness,
         BUFFER,
         *TABLES,
         whole_rows(FIVE_OF_BUFFER),
-        *SPLIT_SCRATCH,
+        *split_scratch(),
         *split_rows(K, has_k=True),
     )
     module.apply_top_k_top_p_triton(*inputs, has_topp_only_rows=False)
@@ -163,7 +161,7 @@ def test_top_p_alone_is_left_to_the_split_rows(load, witness, inputs):
     logits, _, p = inputs
     load(real=SIBLINGS).apply_top_k_top_p_triton(logits, None, p)
     # Without k the logits stand in its place, and are not read through it.
-    witness.saw(*SPLIT_SCRATCH, *split_rows(LOGITS, has_k=False))
+    witness.saw(*split_scratch(), *split_rows(LOGITS, has_k=False))
 
 
 @pytest.mark.drives(TOPK_TOPP, "apply_top_k_top_p_triton")
@@ -185,18 +183,7 @@ def test_split_rows_keep_one_scratch_for_each_device(load, witness):
         logits = witness.tensor("logits", "float32", (ROWS, VOCABULARY), device=device)
         p = witness.tensor("p", "float32", (ROWS,), device=device)
         module._apply_topp_split(logits, None, p, float("-inf"), 188)
-        scratch = [
-            made(
-                name,
-                "Tensor.new_empty",
-                "float32",
-                shape,
-                device=device,
-                kept=f"_TRITON_SPLIT_CACHE['{device}']['{name}']",
-            )
-            for name, shape in (("stats", (2048, 4)), ("parts", (64, 5, 32, 8, 3)))
-        ]
-        witness.saw(*scratch, *split_rows(LOGITS, has_k=False))
+        witness.saw(*split_scratch(device), *split_rows(LOGITS, has_k=False))
 
 
 @pytest.mark.drives(MIN_P, "apply_min_p")

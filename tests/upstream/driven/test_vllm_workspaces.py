@@ -54,7 +54,8 @@ def test_workspace_contract_is_broken_since_its_device_is_not_a_parameter(load, 
         "2. one per device: flashinfer_mla.py:88: "
         '_get_workspace_buffer keeps "_fi_workspace" for cuda:0, '
         "and the call on cuda:1 allocates none of its own. "
-        "A kernel cannot follow a pointer into the other device's memory. Put the device into the key: cuda:0 and cuda:1 each need a buffer."
+        "A kernel cannot follow a pointer into the other device's memory. "
+        "Put the device into the key: cuda:0 and cuda:1 each need a buffer."
         "\n\nNot judged: growth re-allocates (a call of size 8 needs no more than is there; pass "
         "larger sizes)."
     )
@@ -87,5 +88,6 @@ def test_counter_contract_is_broken_since_the_first_device_gets_all_calls(load, 
         "2. one per device: flashinfer_mla.py:114: "
         '_get_multi_ctas_kv_counter_buffer keeps "_fi_multi_ctas_kv_counter" for cuda:0, '
         "and the call on cuda:1 allocates none of its own. "
-        "A kernel cannot follow a pointer into the other device's memory. Put the device into the key: cuda:0 and cuda:1 each need a buffer."
+        "A kernel cannot follow a pointer into the other device's memory. "
+        "Put the device into the key: cuda:0 and cuda:1 each need a buffer."
     )
