@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_sm120.recorder.holders import Holder
 from pytest_sm120.recorder.places import find_place
@@ -16,14 +16,19 @@ from pytest_sm120.recorder.records import (
     Allocation,
     Call,
     Fill,
+    HasView,
     Launch,
     Place,
     Record,
     Store,
     TensorView,
 )
+from pytest_sm120.recorder.states import AT_REST, State
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import find_dtype
+
+if TYPE_CHECKING:
+    from pytest_sm120.recorder.graphs import GraphRecord, StreamRecord
 
 R = TypeVar("R", bound=Record)
 
@@ -70,9 +75,14 @@ class Queries:
         return [record for record in self._of(Fill) if op in (None, record.op)]
 
     def calls(self, name: str | None = None) -> list[Call]:
-        """Return the calls into what is not there; ``name`` is the dotted name or its end."""
+        """Return the calls into what is not there.
+
+        ``name`` is the callee's dotted name or its end, or the plain name of its kernel.
+        """
         return [
-            record for record in self._of(Call) if name is None or names_match(record.name, name)
+            record
+            for record in self._of(Call)
+            if name in (None, record.kernel) or names_match(record.name, str(name))
         ]
 
     def stores(self, key: object = None) -> list[Store]:
@@ -83,6 +93,18 @@ class Queries:
         """
         wanted = plain_key(key)
         return [record for record in self._of(Store) if wanted in (None, record.key)]
+
+    def graph_records(self, op: str | None = None) -> list[GraphRecord]:
+        """Return what was done with captured graphs; ``op`` is e.g. ``"replay"``."""
+        from pytest_sm120.recorder.graphs import GraphRecord
+
+        return [record for record in self._of(GraphRecord) if op in (None, record.op)]
+
+    def stream_records(self, op: str | None = None) -> list[StreamRecord]:
+        """Return what streams and events did to each other; ``op`` is e.g. ``"wait_stream"``."""
+        from pytest_sm120.recorder.graphs import StreamRecord
+
+        return [record for record in self._of(StreamRecord) if op in (None, record.op)]
 
     def _of(self, kind: type[R]) -> list[R]:
         """Return the records of one kind."""
@@ -122,6 +144,9 @@ class Recording(Queries):
         self._holders: list[Holder] = []
         self._keys: dict[int, object] = {}
         self._allocated_at: dict[int, Place] = {}
+        self._freed_at: dict[int, int] = {}
+        #: Returns what the present thread has set; whoever runs the code puts its own here.
+        self.state_now: Callable[[], State] = lambda: AT_REST
         # Reentrant: a store that was found is appended while looking.
         self._lock = RLock()
 
@@ -132,6 +157,8 @@ class Recording(Queries):
     def _append(self, make: Callable[[Place, int], R], place: Place) -> R:
         with self._lock:
             record = make(place, len(self._records))
+            # Nobody has seen the record yet, and not one of those who make records need know.
+            record.__dict__["state"] = self.state_now()
             self._records.append(record)
             if isinstance(record, Allocation):
                 self._allocated_at[record.view.storage] = place
@@ -142,6 +169,25 @@ class Recording(Queries):
         with self._lock:
             self._keys.setdefault(view.storage, key)
         self.add(_make_store(key, view))
+
+    def note_freed(self, storage: int) -> None:
+        """Note that nothing refers to a storage any more, by its number."""
+        # Without the lock: a garbage collection may come at any moment, in any thread.
+        self._freed_at[storage] = len(self._records)
+
+    def freed_at(self, memory: HasView) -> int | None:
+        """Return at which position among all records a storage was freed; None while it is held.
+
+        Records of a smaller ``order`` were made before. What hangs in a cycle of references is
+        freed when Python collects it.
+        """
+        return self._freed_at.get(memory.__sm120_view__().storage)
+
+    def graphs_holding(self, memory: HasView) -> list[int]:
+        """Return the numbers of the graphs, captured and not reset, whose work took a storage."""
+        from pytest_sm120.recorder.graphs import find_graphs_holding
+
+        return find_graphs_holding(self._records, memory)
 
     def follow(self, holder: Holder) -> None:
         """Look into this holder, too, when asking where a buffer lives."""

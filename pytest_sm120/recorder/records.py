@@ -7,9 +7,10 @@ that names its storage by number, so that a record keeps nothing alive.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from pytest_sm120.recorder.states import AT_REST, State
 from pytest_sm120.tensors.layouts import Shape
 from pytest_sm120.tensors.storages import Number
 
@@ -94,6 +95,8 @@ class Record:
     place: Place
     #: Position among all records of the test, counted from 0.
     order: int
+    #: What the thread had set; the recording fills it in.
+    state: State = field(default=AT_REST, kw_only=True)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
@@ -102,8 +105,9 @@ class Record:
         return hash((type(self), self.place, self.order))
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
-        return f"{type(self).__name__}({fields})"
+        # Hardly any code sets anything, so the state is told only where it says something.
+        told = [item for item in self.__dict__.items() if item != ("state", AT_REST)]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in told)})"
 
     @property
     def site(self) -> str:
@@ -115,9 +119,61 @@ class Record:
         """Plain name of the function that did it."""
         return self.place.function
 
+    @property
+    def device_index(self) -> int | None:
+        """Index of the CUDA device it happened on, the current one for a launch or a call.
+
+        None for what happened in host memory.
+        """
+        return self.state.device
+
+    @property
+    def stream(self) -> int | None:
+        """Number of the stream that was current on its device: 0 for the default stream.
+
+        None for what happened in host memory.
+        """
+        return None if self.device_index is None else self.state.stream_on(self.device_index)
+
+    @property
+    def graph(self) -> int | None:
+        """Number of the CUDA graph that its stream was capturing into, or None."""
+        index = self.state.device if self.device_index is None else self.device_index
+        return self.state.graph_on(index)
+
+    @property
+    def capturing(self) -> bool:
+        """Whether it happened while a CUDA graph was captured."""
+        return self.graph is not None
+
+    @property
+    def inference(self) -> bool:
+        """Whether it happened in inference mode; what is born in it is not written outside."""
+        return self.state.inference
+
+    @property
+    def grad(self) -> bool:
+        """Whether gradients would have been computed."""
+        return self.state.grad
+
+
+class _InMemory:
+    """A record of what happened to one piece of memory."""
+
+    view: TensorView
+
+    def __sm120_view__(self) -> TensorView:
+        return self.view
+
+    @property
+    def device_index(self) -> int | None:
+        """Index of the CUDA device that the memory lies on; None for host memory."""
+        kind, _, index = self.view.device.partition(":")
+        return int(index or 0) if kind == "cuda" else None
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Allocation(Record):
+class Allocation(_InMemory, Record):
     """A tensor that got memory of its own."""
 
     #: As the code spells it, e.g. ``"torch.zeros"`` or ``"Tensor.new_empty"``.
@@ -127,15 +183,8 @@ class Allocation(Record):
     fill: Number | None
     #: Whether the contents are whatever the allocator had there.
     uninitialized: bool
-    #: Whether it happened in inference mode, so that later writes outside it raise.
-    inference: bool
-    #: Whether it happened while a CUDA graph was captured.
-    capturing: bool
     #: The key of the registry, watched attribute or module global that holds it, else None.
     registered_as: object = None
-
-    def __sm120_view__(self) -> TensorView:
-        return self.view
 
     @property
     def shape(self) -> Shape:
@@ -179,8 +228,6 @@ class Launch(Record):
     args: Mapping[str, object]
     #: What is not a parameter of the kernel: num_warps, num_stages, ...
     options: Mapping[str, object]
-    #: Whether it was captured into a CUDA graph.
-    capturing: bool
 
     @property
     def num_warps(self) -> object:
@@ -199,7 +246,7 @@ class Launch(Record):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fill(Record):
+class Fill(_InMemory, Record):
     """A write by the host code into memory that was there: zero_(), fill_(), copy_() and others."""
 
     #: E.g. ``"zero_"``.
@@ -207,9 +254,6 @@ class Fill(Record):
     view: TensorView
     #: The value every element was set to, or None when they differ or are not known.
     value: Number | None
-
-    def __sm120_view__(self) -> TensorView:
-        return self.view
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,6 +266,13 @@ class Call(Record):
     args: tuple[object, ...]
     #: Keyword arguments; tensors as TensorViews.
     kwargs: Mapping[str, object]
+    #: The arguments by parameter name, defaults included, or None where no signature is known.
+    bound: Mapping[str, object] | None = None
+    #: Plain name of the kernel or function that the callee was made from or was given, or None.
+    kernel: str | None = None
+    #: What the function answered where it is the target's own, e.g. the grid and the arguments
+    #: that a wrapper around it launches the kernel with.
+    returned: object = None
 
     @property
     def tensors(self) -> list[TensorView]:
@@ -231,12 +282,9 @@ class Call(Record):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Store(Record):
+class Store(_InMemory, Record):
     """A tensor that was kept somewhere that outlives the call."""
 
     #: Key of the registry, name of the attribute or path of the module global.
     key: object
     view: TensorView
-
-    def __sm120_view__(self) -> TensorView:
-        return self.view

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import typing
+from typing import Any
 
 from pytest_sm120.recorder.places import TARGET_MARK
+from pytest_sm120.stand_ins.decorating import is_kernel
 
 _STAND_INS = __name__.rpartition(".")[0]
 
@@ -20,9 +22,18 @@ class GhostBase:
     def __init__(self, *args: object, **kwargs: object) -> None:
         return None
 
+    #: The ghost that the class stands for.
+    __sm120_ghost__: Any = None
+
     def __init_subclass__(cls, **kwargs: object) -> None:
         # class X(Ghost, option=1): the option was meant for the class that is not there.
         super().__init_subclass__()
+        held = (getattr(value, "__func__", value) for value in vars(cls).values())
+        kernel = next((value for value in held if is_kernel(value)), None)
+        if kernel is not None:
+            from pytest_sm120.stand_ins.ghost_kernels import adopt_kernel
+
+            adopt_kernel(cls, kernel)
 
 
 class GhostError(Exception):
@@ -41,10 +52,10 @@ def make_exception(dotted: str) -> type[GhostError]:
     return type(name, (GhostError,), {"__module__": module})
 
 
-def make_base(dotted: str) -> type[GhostBase]:
+def make_base(dotted: str, ghost: object) -> type[GhostBase]:
     """Return a class with this name that others can derive from."""
     module, _, name = dotted.rpartition(".")
-    return type(name, (GhostBase,), {"__module__": module})
+    return type(name, (GhostBase,), {"__module__": module, "__sm120_ghost__": ghost})
 
 
 def refuses_other_bases(bases: tuple[object, ...]) -> bool:

@@ -7,31 +7,31 @@ that took a branch by accident proves nothing.
 
 from __future__ import annotations
 
+import functools
 import re
-import sys
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+from weakref import WeakSet
 
-from pytest_sm120.recorder.places import find_place
-from pytest_sm120.recorder.recording import plain_argument, plain_arguments
-from pytest_sm120.recorder.records import Call, Opaque
-from pytest_sm120.stand_ins.decorating import can_be_decorated
-from pytest_sm120.stand_ins.execution import Assumption, Execution
+from pytest_sm120.recorder.records import Opaque
+from pytest_sm120.stand_ins.decorating import (
+    can_be_decorated,
+    compiles_what_it_decorates,
+    is_kernel,
+)
+from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.ghost_arithmetic import add_arithmetic
 from pytest_sm120.stand_ins.ghost_classes import (
     bases_are_known,
     creates_class,
     is_exception_name,
-    is_from_typing,
     make_base,
     make_exception,
     refuses_other_bases,
 )
-from pytest_sm120.stand_ins.ghost_errors import unknown_operation, value_asked_of_ghost
-from pytest_sm120.stand_ins.platform_answers import find_answer, find_flag
-from pytest_sm120.stand_ins.unpacking import names_unpacked_to
-
-T = TypeVar("T")
+from pytest_sm120.stand_ins.ghost_decisions import Undecided, decide, short_text
+from pytest_sm120.stand_ins.platform_answers import find_answer
 
 _PLAIN_NAME = re.compile(r"[\w.]+")
 
@@ -46,6 +46,10 @@ class Ghosts:
         self.look_up: Callable[[str], object] = self.named
         #: Finds the names of module globals that hold an object, for remedies.
         self.names_of: Callable[[object], list[str]] = lambda held: []
+        #: The functions that a ghost was put around, and that are themselves nevertheless.
+        self.decorated: WeakSet[FunctionType] = WeakSet()
+        self._operators: dict[str, FunctionType] = {}
+        execution.find_operator = self.find_operator
 
     def named(self, dotted: str) -> Any:
         """Return the ghost of a dotted name; an exception class where the name says so."""
@@ -54,6 +58,45 @@ class Ghosts:
     def modelled_only(self, dotted: str) -> Any:
         """Return a ghost that may be imported but not called at run time: part of torch, triton."""
         return self._find(dotted, strict=True)
+
+    def find_operator(self, qualified: str) -> FunctionType | None:
+        """Return the function that was registered as an operator by something that is a ghost.
+
+        A ghost that was given a name and a function, or the function after the name, is taken to
+        register it, and one that decorates a function to register it under its own name.
+        """
+        name = qualified.rpartition("::")[2]
+        known = self._operators.get(qualified) or self._operators.get(name)
+        if known is None:
+            # In the order of their lines, since a set has none.
+            found = sorted(self.decorated, key=lambda one: one.__code__.co_firstlineno)
+            known = next((one for one in found if one.__qualname__ == name), None)
+        return known
+
+    def note_names(self, ghost: Ghost, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note a function that a ghost was given together with a name, in one call or in two."""
+        given = (*args, *kwargs.values())
+        function = next((one for one in given if isinstance(one, FunctionType)), None)
+        if function is not None:
+            for name in (*ghost._given_names, *(one for one in given if isinstance(one, str))):
+                self._operators.setdefault(name, function)
+
+    def made_from(self, ghost: Ghost, name: str, callee: object) -> Ghost:
+        """Return a ghost that derives from another one and from a kernel or function."""
+        made = Ghost(self, name, origin=ghost._origin, strict=ghost._strict)
+        made._made_from = callee
+        return made
+
+    def result_of(self, ghost: Ghost, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ghost:
+        """Return what a call of a ghost returns: a ghost that knows which kernel it was given."""
+        kernel = next((one for one in (*args, *kwargs.values()) if is_kernel(one)), None)
+        if kernel is None and not self.execution.importing:
+            from pytest_sm120.stand_ins.ghost_calls import find_callee
+
+            kernel = find_callee(args, kwargs)
+        made = self.made_from(ghost, f"{ghost._name}()", kernel or ghost._made_from)
+        made._given_names = tuple(one for one in (*args, *kwargs.values()) if isinstance(one, str))
+        return made
 
     def _find(self, dotted: str, *, strict: bool) -> object:
         if dotted not in self._known:
@@ -65,11 +108,14 @@ class Ghosts:
         return self._known[dotted]
 
 
-class Ghost:
+class Ghost(Undecided):
     """An object that is not there. Only its name is known."""
 
     # In slots, so that the dict holds nothing but what code under test has put there.
-    __slots__ = ("__dict__", "__weakref__", "_class", "_ghosts", "_name", "_origin", "_strict")
+    __slots__ = (
+        *("__dict__", "__weakref__", "_class", "_ghosts", "_given_names", "_made_from", "_name"),
+        *("_origin", "_strict"),
+    )
 
     #: Tells the stand-ins for torch that this has no value.
     __sm120_opaque__ = True
@@ -81,6 +127,10 @@ class Ghost:
         # The dotted name that it derives from, without calls, items and arithmetic.
         self._origin = origin
         self._strict = strict
+        # The kernel or function that it was made from, by a call that was given one.
+        self._made_from: Any = None
+        # The strings among what that call was given.
+        self._given_names: tuple[str, ...] = ()
         self.__dict__.update(__module__=name.rpartition(".")[0], __doc__=None)
 
     def __sm120_plain__(self) -> Opaque:
@@ -112,7 +162,14 @@ class Ghost:
         return child
 
     def __getitem__(self, key: object) -> Any:
-        return _child(self, f"{self._name}[{_short(key)}]")
+        if is_kernel(self._made_from):
+            from pytest_sm120.stand_ins.ghost_calls import launch
+
+            return functools.partial(launch, self, key)
+        return self._item(key)
+
+    def _item(self, key: object) -> Any:
+        return _child(self, f"{self._name}[{short_text(key)}]")
 
     def __setitem__(self, key: object, value: object) -> None:
         _note_call(self, f"{self._origin}.__setitem__", (key, value), {})
@@ -129,10 +186,11 @@ class Ghost:
             return answer(self._ghosts.execution.arch, *args, **kwargs)
         if creates_class(args):
             return type(*args)
+        self._ghosts.note_names(self, args, kwargs)
         _note_call(self, self._name.partition("[")[0], args, kwargs)
         if len(args) == 1 and can_be_decorated(args[0]):
-            return args[0]
-        return _child(self, f"{self._name}()")
+            return _decorate(self, args[0])
+        return self._ghosts.result_of(self, args, kwargs)
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
         others = tuple(base for base in bases if not isinstance(base, Ghost))
@@ -149,62 +207,6 @@ class Ghost:
 
     def __exit__(self, *_: object) -> None:
         return None
-
-    # -- deciding on it ----------------------------------------------------------------------------
-
-    def __bool__(self) -> bool:
-        answer = find_flag(self._name.rpartition(".")[2])
-        if answer is not None:
-            return bool(answer(self._ghosts.execution.arch))
-        return _decide(self, f"bool({self._name})", False)
-
-    def __eq__(self, other: object) -> bool:
-        if self is other or is_from_typing(other):
-            return self is other
-        return _decide(self, f"{self._name} == {_short(other)}", False)
-
-    def __ne__(self, other: object) -> bool:
-        if self is other or is_from_typing(other):
-            return self is not other
-        return _decide(self, f"{self._name} != {_short(other)}", True)
-
-    def __lt__(self, other: object) -> bool:
-        return _decide(self, f"{self._name} < {_short(other)}", False)
-
-    def __le__(self, other: object) -> bool:
-        return _decide(self, f"{self._name} <= {_short(other)}", False)
-
-    def __gt__(self, other: object) -> bool:
-        return _decide(self, f"{self._name} > {_short(other)}", False)
-
-    def __ge__(self, other: object) -> bool:
-        return _decide(self, f"{self._name} >= {_short(other)}", False)
-
-    def __contains__(self, item: object) -> bool:
-        return _decide(self, f"{_short(item)} in {self._name}", False)
-
-    def __len__(self) -> int:
-        return _decide(self, f"len({self._name})", 0)
-
-    def __iter__(self) -> Iterator[Any]:
-        count = names_unpacked_to(sys._getframe(1))
-        if count is not None:
-            return iter([self[position] for position in range(count)])
-        return iter(_decide(self, f"iter({self._name})", ()))
-
-    def __int__(self) -> int:
-        return _decide(self, f"int({self._name})", 1)
-
-    def __index__(self) -> int:
-        return _decide(self, f"index({self._name})", 1)
-
-    def __float__(self) -> float:
-        return _decide(self, f"float({self._name})", 1.0)
-
-    def __fspath__(self) -> str:
-        return _decide(self, f"os.fspath({self._name})", self._name)
-
-    __hash__ = object.__hash__
 
 
 # What functions such as functools.wraps and inspect.unwrap read; anything else is not there.
@@ -223,18 +225,15 @@ def _is_plain(name: str) -> bool:
 def _child(ghost: Ghost, name: str) -> Any:
     if _is_plain(name):
         return ghost._ghosts.look_up(name)
-    return Ghost(ghost._ghosts, name, origin=ghost._origin, strict=ghost._strict)
-
-
-def _short(value: object) -> str:
-    text = value._name if isinstance(value, Ghost) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    child = Ghost(ghost._ghosts, name, origin=ghost._origin, strict=ghost._strict)
+    child._made_from = ghost._made_from
+    return child
 
 
 def _class_of(ghost: Ghost) -> type:
     """Return the class that stands for a ghost among the bases of a class; one for each ghost."""
     if ghost._class is None:
-        ghost._class = make_base(ghost._name)
+        ghost._class = make_base(ghost._name, ghost)
     return ghost._class
 
 
@@ -244,49 +243,36 @@ def _is_of_kind(ghost: Ghost, kind: type, question: str) -> bool:
     if kind is not Ghost and kind is not type and bases_are_known(kind):
         return False
     # A class is an instance of nothing but a metaclass or a protocol: who asks expects it to be.
-    return _decide(ghost, f"{question}{ghost._name})", kind is type)
+    return decide(ghost, f"{question}{ghost._name})", kind is type)
 
 
 def _kind_in_words(instance: object) -> str:
-    return _short(instance) if isinstance(instance, (Ghost, type)) else type(instance).__name__
+    return short_text(instance) if isinstance(instance, (Ghost, type)) else type(instance).__name__
 
 
 def _note_call(ghost: Ghost, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Record a call at run time; refuse it for what only a model could answer."""
-    if ghost._ghosts.execution.importing:
-        return
-    if ghost._strict:
-        raise unknown_operation(find_place().site, name, ghost._origin)
-    plain = tuple(plain_argument(value) for value in args)
-    named = plain_arguments(kwargs)
-    recording = ghost._ghosts.execution.recording
-    recording.add(lambda place, order: Call(place, order, name, plain, named))
-    forget_contents([*args, *kwargs.values()])
+    """Record a call at run time."""
+    if not ghost._ghosts.execution.importing:
+        from pytest_sm120.stand_ins.ghost_calls import record_ghost_call
+
+        record_ghost_call(ghost, name, (args, kwargs))
 
 
-def forget_contents(value: object) -> None:
-    """Note that what has been called may have written into a tensor, or into those it is given."""
-    forget = getattr(type(value), "__sm120_forget__", None)
-    if forget is not None:
-        forget(value)
-    elif isinstance(value, (list, tuple, dict)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            forget_contents(inner)
+def _decorate(ghost: Ghost, value: Any) -> Any:
+    """Return what a ghost makes of what it is put on: the thing itself, or what tells of it."""
+    if is_kernel(value):
+        value.__dict__.setdefault("wrapper", ghost)
+    elif isinstance(value, FunctionType):
+        if compiles_what_it_decorates(ghost._origin):
+            from pytest_sm120.stand_ins.ghost_kernels import TracedFunction
+
+            return TracedFunction(ghost, value)
+        if is_kernel(ghost._made_from):
+            from pytest_sm120.stand_ins.ghost_kernels import record_dispatch
+
+            return record_dispatch(ghost, value, ghost._made_from)
+        ghost._ghosts.decorated.add(value)
+    return value
 
 
-def _decide(ghost: Ghost, question: str, answer: T) -> T:
-    execution = ghost._ghosts.execution
-    if not execution.importing:
-        raise value_asked_of_ghost(
-            find_place().site,
-            ghost._name,
-            question,
-            key=ghost._origin,
-            called=f"{ghost._origin}(" in ghost._name,
-            held=ghost._ghosts.names_of(ghost),
-        )
-    execution.assume(Assumption(find_place().site, question, repr(answer)))
-    return answer
-
-
-add_arithmetic(Ghost, _child, _short)
+add_arithmetic(Ghost, _child, short_text)

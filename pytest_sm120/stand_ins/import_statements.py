@@ -54,7 +54,7 @@ def _names_of(node: ast.AST, package: str) -> Iterator[str]:
 
 
 def _names_of_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
-    for module in _resolved(node.module or "", package, node.level):
+    for module in resolved_names(node.module or "", package, node.level):
         for alias in node.names:
             yield module if alias.name == "*" else f"{module}.{alias.name}"
 
@@ -65,7 +65,7 @@ def _literal_import_module(node: ast.Call, package: str) -> Iterator[str]:
     first = node.args[0] if node.args else None
     name = first.value if isinstance(first, ast.Constant) else None
     if callee in NAMING_CALLS and isinstance(name, str):
-        yield from _resolved(name.lstrip("."), package, leading_dots(name))
+        yield from resolved_names(name.lstrip("."), package, leading_dots(name))
 
 
 def leading_dots(name: str) -> int:
@@ -73,7 +73,8 @@ def leading_dots(name: str) -> int:
     return len(name) - len(name.lstrip("."))
 
 
-def _resolved(name: str, package: str, level: int) -> Iterator[str]:
+def resolved_names(name: str, package: str, level: int) -> Iterator[str]:
+    """Yield the absolute name; nothing when there are more dots than packages."""
     try:
         yield absolute_name(name, package, level)
     except ImportError:
@@ -95,7 +96,7 @@ def public_names(tree: ast.Module) -> list[str]:
     module level, inside ``if`` and ``try`` included.
     """
     bound: dict[str, None] = {}
-    for statement in _module_level(tree):
+    for statement in module_level(tree):
         for name in _bound_by(statement):
             bound[name] = None
         listed = _literal_all(statement)
@@ -104,12 +105,13 @@ def public_names(tree: ast.Module) -> list[str]:
     return [name for name in bound if not name.startswith("_")]
 
 
-def _module_level(node: ast.AST) -> Iterator[ast.AST]:
+def module_level(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements that an import of the module runs, those inside if and try included."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.ExceptHandler)):
             yield child
             if not isinstance(child, _SCOPES):
-                yield from _module_level(child)
+                yield from module_level(child)
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

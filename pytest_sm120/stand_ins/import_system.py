@@ -37,6 +37,10 @@ _OTHER_VENDORS = frozenset(
 )
 
 
+# Below these names torch has what code under test registers or compiles itself.
+_EXTENSIONS = ("torch.ops.", "torch.classes.", "torch.utils.cpp_extension.")
+
+
 class ImportSystem:
     """Resolves the dotted names that targets import."""
 
@@ -48,6 +52,8 @@ class ImportSystem:
         self.load_sibling: Callable[[str], ModuleType | None] = lambda dotted: None
         #: Says which names a star import of a module that is not loaded would bind.
         self.public_names: Callable[[str], list[str]] = lambda dotted: []
+        #: Says which part of torch or triton a module that is not loaded hands on under a name.
+        self.handed_on: Callable[[str], str | None] = lambda dotted: None
         self._real = frozenset(root_of(name) for name in real)
         #: The built-ins that a target runs with.
         self.builtins = {**vars(builtins), "__import__": self.import_for_target}
@@ -120,7 +126,8 @@ class ImportSystem:
         parent, _, attribute = dotted.rpartition(".")
         holder = self.look_up(parent) if parent else None
         if holder is None or isinstance(holder, Ghost):
-            return self.ghost(dotted)
+            origin = self.handed_on(dotted)
+            return self.ghost(dotted) if origin is None else self.look_up(origin)
         return self._part_of(holder, attribute, dotted)
 
     def _part_of(self, holder: Any, attribute: str, dotted: str) -> Any:
@@ -130,7 +137,7 @@ class ImportSystem:
 
     def ghost(self, dotted: str) -> Any:
         """Return the ghost of a name; what torch or triton has but we do not model is stricter."""
-        modelled = root_of(dotted) in REPLACED_PACKAGES and not dotted.startswith("torch.ops.")
+        modelled = root_of(dotted) in REPLACED_PACKAGES and not dotted.startswith(_EXTENSIONS)
         return self.ghosts.modelled_only(dotted) if modelled else self.ghosts.named(dotted)
 
     def _prepare_name(self, module: Any, dotted: str, name: str, kinds: dict[str, str]) -> None:

@@ -18,7 +18,12 @@ from pytest_sm120.stand_ins.ghosts import Ghosts
 from pytest_sm120.stand_ins.import_statements import is_named
 from pytest_sm120.stand_ins.import_system import ImportSystem
 from pytest_sm120.stand_ins.load_arguments import check_load_arguments
-from pytest_sm120.stand_ins.process_state import ProcessState, StandInFinder
+from pytest_sm120.stand_ins.process_state import (
+    REPLACED_PACKAGES,
+    ProcessState,
+    StandInFinder,
+    root_of,
+)
 from pytest_sm120.stand_ins.shared_classes import save_classes
 from pytest_sm120.stand_ins.target_files import (
     CompiledFiles,
@@ -91,6 +96,7 @@ class Loader:
         self._restore_classes = save_classes([*TORCH_CLASSES, *TRITON_CLASSES])
         self._system.load_sibling = self._load_sibling
         self._system.public_names = self._public_names
+        self._system.handed_on = self._handed_on
         stand_ins = {
             **build_torch(self.execution, self._system.ghost),
             **build_triton(self.execution, self._system.ghost),
@@ -180,6 +186,17 @@ class Loader:
     def _public_names(self, dotted: str) -> list[str]:
         sibling = find_sibling(dotted, self._base)
         return [] if sibling is None else self._files.compile(sibling).public_names
+
+    def _handed_on(self, dotted: str) -> str | None:
+        """Return what of torch or triton a name means, through any number of modules, or None."""
+        followed: set[str] = set()
+        name: str | None = dotted
+        while name is not None and name not in followed and root_of(name) not in REPLACED_PACKAGES:
+            followed.add(name)
+            parent, _, last = name.rpartition(".")
+            sibling = find_sibling(parent, self._base) if parent else None
+            name = None if sibling is None else self._files.origin_of(last, sibling)
+        return None if name in followed or name == dotted else name
 
     def _globals_that_hold(self, held: object) -> list[str]:
         return [

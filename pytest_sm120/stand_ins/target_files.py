@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import warnings
 from pathlib import Path
@@ -101,6 +102,7 @@ class CompiledFiles:
 
     def __init__(self) -> None:
         self._compiled: dict[tuple[object, ...], CompiledFile] = {}
+        self._origins: dict[tuple[object, ...], str | None] = {}
         #: Execution.written_arguments of all tests of the run.
         self.written_arguments: dict[CodeType, frozenset[str]] = {}
 
@@ -113,6 +115,18 @@ class CompiledFiles:
         if key not in self._compiled:
             self._compiled[key] = _compile(target)
         return self._compiled[key]
+
+    def origin_of(self, name: str, file: TargetFile) -> str | None:
+        """Return the dotted name that the file imports as ``name``; see ``find_origin``."""
+        key = (file.name, name, *_state_of(file.path))
+        if key not in self._origins:
+            # A target without siblings, as in a small test, has no use for it.
+            from pytest_sm120.stand_ins.names_handed_on import find_origin
+
+            text = file.path.read_bytes()
+            parse = functools.partial(_parse, path=file.path)
+            self._origins[key] = find_origin(name, text, file.package, parse)
+        return self._origins[key]
 
     def known_tree(self, path: Path) -> ast.Module | None:
         """Return the tree of a file that was compiled in its present state, else None."""
@@ -143,12 +157,9 @@ def _state_of(path: Path) -> tuple[object, ...]:
 def _compile(target: TargetFile) -> CompiledFile:
     text = target.path.read_bytes()
     try:
-        # Python warns of invalid escapes and the like when it compiles; that is not our business.
+        tree = _parse(text, target.path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # Not ast.parse, whose frame would stand between the user's test and the error.
-            parsed = compile(text, str(target.path), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-            tree = cast(ast.Module, parsed)
             code = compile(tree, str(target.path), "exec", dont_inherit=True)
     # MemoryError: what the parser raises for expressions that are nested too deeply.
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -156,6 +167,15 @@ def _compile(target: TargetFile) -> CompiledFile:
     calls = any(name.encode() in text for name in NAMING_CALLS)
     named = imported_names(tree, target.package, calls=calls)
     return CompiledFile(code, tree, named, public_names(tree))
+
+
+def _parse(text: bytes, path: Path) -> ast.Module:
+    # Python warns of invalid escapes and the like when it compiles; that is not our business.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Not ast.parse, whose frame would stand between the user's test and the error.
+        parsed = compile(text, str(path), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    return cast(ast.Module, parsed)
 
 
 def _not_python(target: TargetFile, error: BaseException) -> TargetError:

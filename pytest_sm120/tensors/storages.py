@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from math import copysign
@@ -52,6 +53,10 @@ class Elements:
 _serials = count(1)
 
 
+def _tell_nobody(serial: int) -> None:
+    """Stand for nobody who wants to know when a storage is freed."""
+
+
 @dataclass(eq=False)
 class Storage:
     """One block of memory that tensors are views of."""
@@ -65,6 +70,17 @@ class Storage:
     inference: bool = False
     #: Unique in the process, so that a record can name a storage without keeping it alive.
     serial: int = field(default_factory=lambda: next(_serials))
+    #: Called with the serial when nothing refers to these bytes any more.
+    on_free: Callable[[int], None] = _tell_nobody
+
+    def __del__(self) -> None:
+        self.on_free(self.serial)
+
+    def move(self, nbytes: int) -> None:
+        """Give up the block for another one of this size, of unknown contents."""
+        self.on_free(self.serial)
+        self.serial, self.nbytes = next(_serials), nbytes
+        self.forget()
 
     def read(self, offsets: list[int], dtype: DType) -> list[Number] | None:
         """Return the values at these element offsets, or None when one of them is not known."""

@@ -15,7 +15,7 @@ from pytest_sm120.errors import UsageError
 from pytest_sm120.recorder.holders import Registry, WatchedObject
 from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.recorder.saved_state import save_state
-from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.execution import Execution, numbers
 from pytest_sm120.stand_ins.loading import Loader
 from pytest_sm120.stand_ins.target_files import CompiledFiles
 from pytest_sm120.stand_ins.torch_stand_in import (
@@ -139,18 +139,18 @@ class RecordSession:
     @contextmanager
     def inference_mode(self) -> Iterator[None]:
         """Run a ``with`` block in inference mode, as ``torch.inference_mode()`` does."""
-        with self.execution.changed(inference=True, grad_enabled=False):
+        with self.execution.changed(inference=True, grad=False):
             yield
 
     def capture(self) -> AbstractContextManager[None]:
         """Run a ``with`` block as if a CUDA graph were being captured."""
-        return self.execution.changed(capturing=True)
+        return self.execution.changed(graph=next(numbers))
 
     def other_stream(self) -> AbstractContextManager[None]:
         """Run a ``with`` block on a stream that no other block and no target has."""
-        from pytest_sm120.stand_ins.torch_stand_in.streams import Stream
+        from pytest_sm120.stand_ins.torch_stand_in.devices import DEVICE_COUNT
 
-        return self.execution.changed(stream=Stream().stream_id)
+        return self.execution.changed(streams=dict.fromkeys(range(DEVICE_COUNT), next(numbers)))
 
     @contextmanager
     def arranged(self, arrangement: str) -> Iterator[None]:

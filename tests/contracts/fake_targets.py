@@ -17,6 +17,7 @@ from pytest_sm120.recorder.holders import Registry
 from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.recorder.records import Allocation, Call, Fill, Launch, TensorView
 from pytest_sm120.recorder.saved_state import save_state
+from pytest_sm120.recorder.states import State
 from pytest_sm120.tensors.dtypes import find_dtype
 from pytest_sm120.tensors.layouts import contiguous_strides
 
@@ -68,6 +69,11 @@ class FakeBench:
     streams: int = 0
     arrangement: str = ""
 
+    def __post_init__(self) -> None:
+        self.recording.state_now = lambda: State(
+            graph=1 if self.capturing else None, inference=self.inference
+        )
+
     @contextmanager
     def inference_mode(self, on: bool = True) -> Iterator[None]:
         before, self.inference = self.inference, on
@@ -113,11 +119,8 @@ class FakeBench:
         strides = contiguous_strides(shape)
         view = TensorView(shape, strides, dtype, device, next(_storages), (0, nbytes), nbytes)
         uninitialized = "empty" in call
-        inference, capturing = self.inference, self.capturing
         self.recording.add(
-            lambda place, order: Allocation(
-                place, order, call, view, fill, uninitialized, inference, capturing
-            )
+            lambda place, order: Allocation(place, order, call, view, fill, uninitialized)
         )
         return FakeTensor(view)
 
@@ -127,9 +130,7 @@ class FakeBench:
 
     def launch(self, kernel, **args):
         plain = {name: getattr(value, "view", value) for name, value in args.items()}
-        self.recording.add(
-            lambda place, order: Launch(place, order, kernel, (1,), plain, {}, self.capturing)
-        )
+        self.recording.add(lambda place, order: Launch(place, order, kernel, (1,), plain, {}))
 
     def call(self, name, *args, **kwargs):
         self.recording.add(lambda place, order: Call(place, order, name, args, kwargs))

@@ -50,14 +50,14 @@ def allocate(
 ) -> FakeTensor:
     """A tensor whose allocation is recorded."""
     made = view(dtype=dtype, device=device)
-    recording.add(lambda place, order: Allocation(place, order, call, made, 0, False, False, False))
+    recording.add(lambda place, order: Allocation(place, order, call, made, 0, False))
     return FakeTensor(made)
 
 
 def launch(recording: Recording, kernel: str = "kernel", /, **args: object) -> Launch:
     """A recorded launch with one warp."""
     return recording.add(
-        lambda place, order: Launch(place, order, kernel, (1, 2), args, {"num_warps": 1}, False)
+        lambda place, order: Launch(place, order, kernel, (1, 2), args, {"num_warps": 1})
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_sm120.recorder.explaining import explain_record, explain_recording
+from pytest_sm120.recorder.graphs import GraphRecord, StreamRecord
 from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.recorder.records import (
     Allocation,
@@ -26,15 +27,15 @@ SEEN = view(shape=(2, 3), dtype="uint8")
     ("record", "words"),
     [
         (
-            Allocation(PLACE, 0, "torch.zeros", SEEN, 0, False, False, False),
+            Allocation(PLACE, 0, "torch.zeros", SEEN, 0, False),
             "torch.zeros -> uint8[2, 3] on cuda:0, 64 bytes",
         ),
         (
-            Allocation(PLACE, 0, "torch.empty", SEEN, None, True, False, False, ("ws", "cuda:0")),
+            Allocation(PLACE, 0, "torch.empty", SEEN, None, True, ("ws", "cuda:0")),
             "torch.empty -> uint8[2, 3] on cuda:0, 64 bytes, kept as ('ws', 'cuda:0')",
         ),
         (
-            Launch(PLACE, 0, "split", (4, 2), {"x": SEEN, "n": 3, "f": Opaque("lib.f")}, {}, False),
+            Launch(PLACE, 0, "split", (4, 2), {"x": SEEN, "n": 3, "f": Opaque("lib.f")}, {}),
             "launch split[4, 2](x=uint8[2, 3] on cuda:0, n=3, f=lib.f)",
         ),
         (Fill(PLACE, 0, "fill_", SEEN, -1), "fill_ on uint8[2, 3] on cuda:0 with -1"),
@@ -45,6 +46,12 @@ SEEN = view(shape=(2, 3), dtype="uint8")
         ),
         (Call(PLACE, 0, "lib.f", (), {}), "call lib.f()"),
         (Store(PLACE, 0, "key", SEEN), "store uint8[2, 3] on cuda:0 as 'key'"),
+        (GraphRecord(PLACE, 0, "capture_begin", 3), "capture_begin of graph 3"),
+        (
+            StreamRecord(PLACE, 0, "wait_event", (0, 5), (1, 0), 7),
+            "wait_event on stream 5 of cuda:0 for the default stream of cuda:1, event 7",
+        ),
+        (StreamRecord(PLACE, 0, "synchronize", None), "synchronize on the device"),
     ],
 )
 def test_record_is_told_with_its_line(record: Record, words: str) -> None:

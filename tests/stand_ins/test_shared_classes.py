@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pytest_sm120.stand_ins.torch_stand_in import TORCH_CLASSES, Tensor
@@ -40,7 +42,22 @@ def test_what_computes_stays_on_the_class_once_it_was_read(bench: Bench) -> None
 
 
 @pytest.mark.parametrize(
-    "dotted", ["Tensor", "Size", "dtype", "device", "nn.Parameter", "nn.Module", "cuda.Stream"]
+    "dotted", ["Tensor", "Size", "dtype", "device", "nn.Parameter", "nn.Module"]
 )
 def test_shared_classes_of_torch_are_known(bench: Bench, dotted: str) -> None:
     assert bench.load(f"import torch\nfound = torch.{dotted}\n").found in TORCH_CLASSES
+
+
+@pytest.mark.parametrize("name", ["Stream", "Event", "CUDAGraph"])
+def test_class_that_knows_its_test_belongs_to_that_test(tmp_path: Path, name: str) -> None:
+    found = []
+    for number in range(2):
+        bench = Bench(tmp_path / str(number))
+        module = bench.load(
+            f"import torch\ntorch.cuda.{name}.added = 1\nmade = torch.cuda.{name}()\n"
+        )
+        assert type(module.made) is getattr(module.torch.cuda, name)
+        found.append(getattr(module.torch.cuda, name))
+        bench.close()
+    assert found[0] is not found[1]
+    assert not any(hasattr(base, "added") for base in found[0].__mro__[1:])

@@ -48,3 +48,22 @@ class Plain:
 )
 def test_watch_accepts_what_has_attributes(session: RecordSession, watched: object) -> None:
     assert session.watch(watched) is watched
+
+
+def test_other_stream_is_current_on_every_device_inside_the_block(session: RecordSession) -> None:
+    seen = []
+    for _ in range(2):
+        with session.other_stream():
+            seen.append([session.execution.state_now().stream_on(device) for device in (0, 1, 7)])
+    assert [len(set(streams)) for streams in seen] == [1, 1]
+    assert len({0, seen[0][0], seen[1][0]}) == 3
+    assert session.execution.state_now().stream_on(0) == 0
+
+
+def test_capture_is_another_graph_each_time(session: RecordSession) -> None:
+    seen = []
+    for _ in range(2):
+        with session.capture():
+            seen.append(session.execution.state_now().graph_on(1))
+    assert len({None, *seen}) == 3
+    assert session.execution.state_now().graph_on(1) is None

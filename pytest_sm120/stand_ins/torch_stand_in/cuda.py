@@ -86,20 +86,20 @@ def current_device(execution: Execution) -> int:
 
 def set_device(execution: Execution, device: Any) -> None:
     """Make a device the current one."""
-    execution.device_index = cuda_index(execution, device)
+    execution.change(device=cuda_index(execution, device))
 
 
 def device(execution: Execution, device: Any) -> Switch:
     """Return what ``torch.cuda.device`` does: a block with another current device."""
     if isinstance(device, int) and device < 0:
         return Switch(execution)
-    return Switch(execution, device_index=cuda_index(execution, device))
+    return Switch(execution, device=cuda_index(execution, device))
 
 
 def device_of(execution: Execution, obj: Any) -> Switch:
     """Return what ``torch.cuda.device_of`` does: a block on the tensor's device."""
     if isinstance(obj, Tensor) and obj.is_cuda:
-        return Switch(execution, device_index=obj.device.index)
+        return Switch(execution, device=obj.device.index)
     return Switch(execution)
 
 
@@ -108,5 +108,6 @@ def do_nothing(execution: Execution, *args: Any, **kwargs: Any) -> None:
 
 
 def is_current_stream_capturing(execution: Execution) -> bool:
-    """Return whether a CUDA graph is being captured."""
-    return execution.capturing
+    """Return whether the current stream adds to a CUDA graph."""
+    state = execution.state_now()
+    return state.graph_on(state.device) is not None

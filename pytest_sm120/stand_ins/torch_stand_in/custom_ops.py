@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 
 Body = Callable[..., Any]
@@ -50,13 +51,19 @@ def _identity(function: Any) -> Any:
 class Operators:
     """``torch.ops``: what was registered, and ghosts for everything else."""
 
-    def __init__(self, make_ghost: Callable[[str], object]) -> None:
+    def __init__(self, execution: Execution, make_ghost: Callable[[str], object]) -> None:
+        self._execution = execution
         self._make_ghost = make_ghost
         self._registered: dict[str, Body] = {}
+        self._schemas: dict[str, str] = {}
 
     def add(self, name: str, function: Body) -> None:
         """Register an operator under ``"namespace::name"``."""
         self._registered[name.partition(".")[0]] = function
+
+    def add_schema(self, name: str, schema: str) -> None:
+        """Note which parameters an operator has."""
+        self._schemas[name.partition(".")[0]] = schema
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -65,9 +72,17 @@ class Operators:
         return self.__dict__[name]
 
     def find(self, namespace: str, name: str) -> Any:
-        """Return the registered operator, else a ghost."""
-        registered = self._registered.get(f"{namespace}::{name}")
-        return registered or self._make_ghost(f"torch.ops.{namespace}.{name}")
+        """Return what calls a registered operator and records the call, else a ghost."""
+        from pytest_sm120.stand_ins.torch_stand_in.operator_calls import (
+            RecordedOperator,
+            with_schema,
+        )
+
+        qualified, dotted = f"{namespace}::{name}", f"torch.ops.{namespace}.{name}"
+        body = self._registered.get(qualified) or self._execution.find_operator(qualified)
+        if body is None:
+            return with_schema(self._make_ghost(dotted), self._schemas.get(qualified))
+        return RecordedOperator(self._execution, dotted, body)
 
 
 class OperatorNamespace:
@@ -103,7 +118,9 @@ class Library:
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Return the operator's name; its implementation comes with ``impl``."""
-        return str(schema).partition("(")[0]
+        name = str(schema).partition("(")[0].strip()
+        type(self)._operators.add_schema(f"{self.ns}::{name.rpartition('::')[2]}", str(schema))
+        return name
 
     def impl(self, op_name: Any, fn: Body, dispatch_key: str = "", **options: Any) -> None:
         """Register the function that the operator calls."""
@@ -141,7 +158,9 @@ def impl(operators: Operators, *args: Any, **options: Any) -> Any:
 
 
 def define(operators: Operators, *args: Any, **options: Any) -> Any:
-    """Return what ``torch.library.define`` does with a schema: nothing, as a decorator identity."""
+    """Note the schema of an operator; as a decorator, return the function."""
+    name, schema = (*args, "")[:2]
+    operators.add_schema(str(name), str(schema or options.get("schema", "")))
     return _identity
 
 

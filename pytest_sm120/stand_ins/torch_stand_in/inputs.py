@@ -88,7 +88,8 @@ def _make(
 ) -> Tensor:
     steps = [size * stride for size, stride in zip(shape, strides, strict=True)]
     count = max(extent(shape, strides), *steps, 0) if 0 not in shape else 0
-    storage = Storage(count * dtype.itemsize, _read_device(execution, device))
+    place = _read_device(execution, device)
+    storage = Storage(count * dtype.itemsize, place, on_free=execution.recording.note_freed)
     made: Tensor = make_tensor(Tensor, execution, storage, shape, strides, dtype)
     if known is not None:
         set_contents(made, known)

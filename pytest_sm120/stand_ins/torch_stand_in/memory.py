@@ -67,6 +67,7 @@ class View:
 
     def __sm120_forget__(self) -> None:
         """Note that a kernel, or a call into what is not there, may have written here."""
+        self._execution.note_write(self._storage)
         self._storage.forget()
 
 
@@ -114,7 +115,12 @@ def allocate(
     to be the same everywhere, as in a copy of zeros, is recorded like a value that was named.
     """
     steps = contiguous_strides(shape) if strides is None else tuple(strides)
-    storage = Storage(extent(shape, steps) * dtype.itemsize, device, inference=execution.inference)
+    storage = Storage(
+        extent(shape, steps) * dtype.itemsize,
+        device,
+        inference=execution.inference,
+        on_free=execution.recording.note_freed,
+    )
     tensor = make_tensor(kind, execution, storage, shape, steps, dtype)
     if fill is not None:
         known = Uniform(fill, dtype)
@@ -140,8 +146,6 @@ def record_allocation(tensor: View, call: str, fill: Number | None, uninitialize
             view=view,
             fill=fill,
             uninitialized=uninitialized,
-            inference=execution.inference,
-            capturing=execution.capturing,
         )
     )
 
@@ -164,6 +168,7 @@ def set_contents(tensor: View, known: Known) -> None:
     storage, dtype = tensor._storage, tensor._dtype
     if prod(tensor._shape) == 0:
         return
+    tensor._execution.note_write(storage)
     converted = convert_known(known, dtype)
     if converted == storage.contents and isinstance(converted, Uniform):
         return

@@ -10,7 +10,7 @@ from pytest_sm120.stand_ins.execution import Execution
 
 
 class Switch:
-    """Sets attributes of an execution inside a ``with`` block or around a decorated function."""
+    """Sets fields of a thread's state inside a ``with`` block or around a decorated function."""
 
     def __init__(self, execution: Execution, **values: object) -> None:
         self._execution = execution
@@ -18,16 +18,16 @@ class Switch:
         self._before: list[dict[str, object]] = []
 
     def __enter__(self) -> Any:
-        state = vars(self._execution)
-        self._before.append({name: state[name] for name in self._values})
-        state.update(self._values)
+        state = self._execution.state_now()
+        self._before.append({name: getattr(state, name) for name in self._values})
+        self._execution.change(**self._values)
         return self
 
     def __exit__(self, *error: object) -> None:
-        vars(self._execution).update(self._before.pop())
+        self._execution.change(**self._before.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function so that it runs with the attributes set."""
+        """Return the function so that it runs with the fields set."""
         if isinstance(function, type):
             return function
 
@@ -44,18 +44,18 @@ def inference_mode(execution: Execution, mode: Any = True) -> Any:
     if callable(mode):
         return inference_mode(execution)(mode)
     # As in torch, leaving inference mode inside it also turns gradients on again.
-    return Switch(execution, inference=bool(mode), grad_enabled=not mode)
+    return Switch(execution, inference=bool(mode), grad=not mode)
 
 
 def no_grad(execution: Execution, function: Any = None) -> Any:
     """Return what ``torch.no_grad`` does, called or as a bare decorator."""
-    switch = Switch(execution, grad_enabled=False)
+    switch = Switch(execution, grad=False)
     return switch if function is None else switch(function)
 
 
 def enable_grad(execution: Execution, function: Any = None) -> Any:
     """Return what ``torch.enable_grad`` does, called or as a bare decorator."""
-    switch = Switch(execution, grad_enabled=True)
+    switch = Switch(execution, grad=True)
     return switch if function is None else switch(function)
 
 
@@ -63,18 +63,18 @@ class GradSwitch(Switch):
     """``torch.set_grad_enabled``: takes effect when it is called, and ends with its block."""
 
     def __init__(self, execution: Execution, mode: bool) -> None:
-        super().__init__(execution, grad_enabled=bool(mode))
+        super().__init__(execution, grad=bool(mode))
         self._outside = execution.grad_enabled
-        execution.grad_enabled = bool(mode)
+        execution.change(grad=bool(mode))
 
     def __enter__(self) -> Any:
-        self._before.append({"grad_enabled": self._outside})
-        self._execution.grad_enabled = bool(self._values["grad_enabled"])
+        self._before.append({"grad": self._outside})
+        self._execution.change(**self._values)
         return self
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function so that only it runs with the mode."""
-        self._execution.grad_enabled = self._outside
+        self._execution.change(grad=self._outside)
         return super().__call__(function)
 
 

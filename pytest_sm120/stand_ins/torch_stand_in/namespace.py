@@ -16,7 +16,6 @@ from pytest_sm120.stand_ins.torch_stand_in import (
     modules,
     parameters,
     promotion,
-    streams,
 )
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     MEMORY_FORMATS,
@@ -112,11 +111,10 @@ CONSTANTS: dict[str, dict[str, Any]] = {
         "is_tracing": custom_ops.always_false,
     },
     "torch.cuda": {
-        "Stream": streams.Stream,
-        "Event": streams.Event,
         "OutOfMemoryError": OutOfMemoryError,
     },
     "torch.accelerator": {},
+    "torch._C": {},
 }
 
 
@@ -157,7 +155,6 @@ BOUND: dict[str, dict[str, Callable[..., Any]]] = {
         "is_initialized": cuda.always_true,
         "is_bf16_supported": cuda.always_true,
         "init": cuda.do_nothing,
-        "synchronize": cuda.do_nothing,
         "empty_cache": cuda.do_nothing,
         "manual_seed": cuda.do_nothing,
         "manual_seed_all": cuda.do_nothing,
@@ -171,12 +168,6 @@ BOUND: dict[str, dict[str, Callable[..., Any]]] = {
         "get_device_name": cuda.get_device_name,
         "get_arch_list": cuda.get_arch_list,
         "is_current_stream_capturing": cuda.is_current_stream_capturing,
-        "current_stream": streams.current_stream,
-        "default_stream": streams.default_stream,
-        "set_stream": streams.set_stream,
-        "stream": streams.stream,
-        "graph": streams.graph,
-        "graph_pool_handle": streams.graph_pool_handle,
     },
     "torch.accelerator": {
         "is_available": cuda.always_true,
@@ -187,9 +178,6 @@ BOUND: dict[str, dict[str, Callable[..., Any]]] = {
         "set_device_index": cuda.set_device,
         "set_device_idx": cuda.set_device,
         "device_index": cuda.device,
-        "synchronize": cuda.do_nothing,
-        "current_stream": streams.current_stream,
-        "set_stream": streams.set_stream,
         "empty_cache": cuda.do_nothing,
     },
 }

@@ -117,8 +117,7 @@ def resize_(call: str, input: Tensor, *sizes: Any, memory_format: Any = None) ->
     needed = (extent(shape, strides) + input.storage_offset()) * input.element_size()
     storage = input._storage
     if needed > storage.nbytes:
-        storage.nbytes = needed
-        storage.forget()
+        storage.move(needed)
         record_allocation(input, call, None, uninitialized=True)
     return input
 

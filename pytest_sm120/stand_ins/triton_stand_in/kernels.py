@@ -13,7 +13,6 @@ from pytest_sm120.recorder.places import find_place
 from pytest_sm120.recorder.recording import plain_arguments
 from pytest_sm120.recorder.records import Launch, Opaque
 from pytest_sm120.stand_ins.execution import Execution
-from pytest_sm120.stand_ins.ghosts import forget_contents
 from pytest_sm120.stand_ins.triton_stand_in.language import plain_constant
 from pytest_sm120.stand_ins.triton_stand_in.written_arguments import find_written_arguments
 
@@ -65,12 +64,31 @@ class Kernel:
         """The names of the kernel's parameters, in order."""
         return list(self.signature.parameters)
 
+    @property
+    def constexprs(self) -> list[int]:
+        """The positions of the parameters that are annotated as constexpr, as Triton tells them."""
+        told = [
+            inspect.formatannotation(each.annotation) for each in self.signature.parameters.values()
+        ]
+        return [position for position, annotation in enumerate(told) if "constexpr" in annotation]
+
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         return functools.partial(self.run, grid=grid, warmup=False)
 
-    def __call__(self, *args: object, **kwargs: object) -> None:
-        """Refuse: only another kernel can call a kernel."""
-        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Refuse, as only another kernel can call a kernel, unless a ghost was put around it."""
+        if "wrapper" not in self.__dict__ or self.execution.importing:
+            raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+        from pytest_sm120.stand_ins.ghost_kernels import call_wrapped
+
+        return call_wrapped(self, args, kwargs)
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_") or "wrapper" not in self.__dict__:
+            raise AttributeError(f"{self!r} has no attribute {attribute!r}")
+        from pytest_sm120.stand_ins.ghost_kernels import wrapped_attribute
+
+        return wrapped_attribute(self, attribute)
 
     def run(self, *args: object, grid: Grid, warmup: bool = False, **kwargs: object) -> None:
         """Record one launch with this grid; a warm-up only compiles, so it is not recorded."""
@@ -113,9 +131,8 @@ class Kernel:
         self, grid: tuple[int, ...], bound: Mapping[str, Any], options: Mapping[str, object]
     ) -> None:
         plain = plain_arguments(bound)
-        capturing = self.execution.capturing
         self.execution.recording.add(
-            lambda place, order: Launch(place, order, self.name, grid, plain, options, capturing)
+            lambda place, order: Launch(place, order, self.name, grid, plain, options)
         )
         self._forget_written(bound)
 
@@ -127,7 +144,11 @@ class Kernel:
             for name in self.written_arguments & tensors.keys():
                 tensors[name].__sm120_forget__()
         # Which parts of a tuple a kernel writes through is not followed.
-        forget_contents([value for value in bound.values() if isinstance(value, tuple)])
+        tuples = [value for value in bound.values() if isinstance(value, tuple)]
+        if tuples:
+            from pytest_sm120.stand_ins.ghost_calls import forget_contents
+
+            forget_contents(tuples)
 
     @property
     def written_arguments(self) -> frozenset[str]:

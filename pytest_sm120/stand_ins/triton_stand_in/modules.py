@@ -47,7 +47,28 @@ def build_triton(execution: Execution, make_ghost: MakeGhost) -> dict[str, Modul
     )
     language.__dict__.update({name: dtype(name) for name in DTYPE_NAMES})
     language.__dict__.update(dtype=dtype, constexpr=constexpr, cdiv=cdiv)
-    return {"triton": triton, "triton.language": language}
+    return {"triton": triton, "triton.language": language, **_gluon(triton, language, make_ghost)}
+
+
+def _gluon(
+    triton: ModuleType, language: ModuleType, make_ghost: MakeGhost
+) -> dict[str, ModuleType]:
+    """Return Gluon's modules: kernels that are launched as Triton's are."""
+
+    def find(module: str, name: str) -> Any:
+        if name.startswith("__"):
+            raise no_attribute(module, name)
+        return make_ghost(f"{module}.{name}")
+
+    names = ("experimental", "experimental.gluon", "experimental.gluon.language")
+    modules = {f"triton.{name}": StandInModule(f"triton.{name}", find) for name in names}
+    experimental, gluon, own_language = modules.values()
+    triton.__dict__["experimental"] = experimental
+    experimental.__dict__["gluon"] = gluon
+    gluon.__dict__.update(jit=triton.jit, language=own_language)
+    shared = (*DTYPE_NAMES, "dtype", "constexpr", "cdiv")
+    own_language.__dict__.update({name: vars(language)[name] for name in shared})
+    return {**modules}
 
 
 def cdiv(x: Any, y: Any) -> Any:

@@ -104,40 +104,6 @@ def test_stream_of_another_kind_of_device_is_refused(torch):
         torch.cuda.get_device_capability("cpu")
 
 
-def test_current_stream_changes_inside_a_block(torch):
-    default = torch.cuda.current_stream()
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        assert torch.cuda.current_stream() == stream != default
-    with torch.cuda.stream(None):
-        assert torch.cuda.current_stream() == torch.cuda.default_stream()
-    torch.cuda.set_stream(stream)
-    assert torch.cuda.current_stream().cuda_stream == stream.cuda_stream
-    assert len({stream, torch.cuda.current_stream()}) == 1
-    assert repr(default) == "<torch.cuda.Stream device=cuda:0 cuda_stream=0x0>"
-    assert stream.device_index == 0
-
-
-def test_streams_and_events_wait_for_nothing(torch):
-    stream, event = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True)
-    event.record()
-    stream.wait_event(event)
-    assert stream.record_event(event) is event and stream.record_event().query()
-    assert stream.query() and event.synchronize() is stream.synchronize() is None
-    with pytest.raises(UnknownOperation):
-        event.elapsed_time(event)
-
-
-def test_graph_captures_between_begin_and_end(torch):
-    graph = torch.cuda.CUDAGraph()
-    graph.capture_begin()
-    assert torch.cuda.is_current_stream_capturing()
-    graph.capture_end()
-    assert not torch.cuda.is_current_stream_capturing()
-    assert graph.replay() is None
-    assert graph.pool() != torch.cuda.graph_pool_handle()
-
-
 def test_inference_mode_works_as_block_and_as_both_decorators(torch):
     inside = torch.is_inference_mode_enabled
     with torch.inference_mode():

@@ -205,9 +205,9 @@ def test_grid_from_a_ghost_is_refused(kernels: Any) -> None:
 
 
 def test_launch_during_capture_is_recorded_as_captured(bench: Bench, kernels: Any) -> None:
-    with bench.execution.changed(capturing=True):
+    with bench.execution.changed(graph=7):
         kernels.run((1,), 1, 1)
-    assert only_launch(bench).capturing is True
+    assert (only_launch(bench).capturing, only_launch(bench).graph) == (True, 7)
 
 
 def test_tensor_that_a_kernel_writes_has_unknown_contents_afterwards(
@@ -276,3 +276,12 @@ def test_launch_under_another_arch_is_held_to_that_arch(tmp_path: Path) -> None:
             bench.load(KERNELS).run((1, 70000), 1, 1)
     finally:
         bench.close()
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_kernel_tells_which_parameters_are_constexprs(bench: Bench, future: str) -> None:
+    module = bench.load(
+        f"{future}import triton\nimport triton.language as tl\n@triton.jit\n"
+        "def kernel(out, N: tl.int64, HEAD: tl.constexpr, scale, FAST: tl.constexpr = True): ...\n"
+    )
+    assert module.kernel.constexprs == [2, 4]
