@@ -66,7 +66,7 @@ def ghost_bases_of(instance: object) -> list[str]:
 
 
 def _is_ghost(kind: type) -> bool:
-    return kind is GhostBase or GhostBase in kind.__bases__
+    return "__sm120_ghost__" in vars(kind)
 
 
 def _is_empty_slot(found: object, instance: object) -> bool:

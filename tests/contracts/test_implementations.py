@@ -192,7 +192,7 @@ class Dynamic:
         raise AttributeError(name)
 
 
-class OnGhost(make_base("serving.attention.Impl")):  # type: ignore[misc]  # made at run time
+class OnGhost(make_base("serving.attention.Impl", None)):  # type: ignore[misc]  # made at run time
     b = 1
 
 
