@@ -35,7 +35,8 @@ def test_overlap_buffer_breaks_the_contract_since_its_key_has_no_device(load, sm
             drive=drive,
         )
     assert str(caught.value) == (
-        "The contract for \"_TBO_PERSIST_BUF[('gather', '{device}')]\" is broken in 2 of 14 clauses."
+        "The contract for \"_TBO_PERSIST_BUF[('gather', '{device}')]\" is broken in 2 of 14 "
+        "clauses."
         "\n\n"
         "1. registered under its key: dp_attention.py:1239: get_tbo_persistent_buffer keeps no "
         "buffer under \"_TBO_PERSIST_BUF[('gather', 'cuda:0')]\", but bfloat16[4, 64] on cuda:0 "
@@ -90,9 +91,10 @@ def test_gather_buffers_break_the_contract_when_the_width_grows(load, sm120):
         "The contract for \"_dp_gather_fp8_bufs['{device}'][0]\" is broken in 1 of 11 clauses."
         "\n\n"
         "1. growth re-allocates: dp_attention.py:777: _get_dp_gather_fp8_bufs keeps "
-        '"_dp_gather_fp8_bufs[\'cuda:0\'][0]" in the shape (8, 512) for the step "larger" (size 8 '
-        "on cuda:0), which needs (8, 1024). A launch that is sized for the call writes past the end "
-        "of the buffer. Allocate again when the kept buffer is smaller than what the call needs."
+        '"_dp_gather_fp8_bufs[\'cuda:0\'][0]" in the shape (8, 512) for the step "larger" '
+        "(size 8 on cuda:0), which needs (8, 1024). A launch that is sized for the call writes "
+        "past the end of the buffer. Allocate again when the kept buffer is smaller than what the call "
+        "needs."
     )
 
 

@@ -140,7 +140,7 @@ def test_partials_are_kept_by_branches_and_device(load, sm120, witness):
 
 
 JIT = "sglang.kernels.jit.utils.load_jit"
-ARGUMENTS = {
+ARGUMENTS: dict[str, object] = {
     "sglang.kernels.jit.utils.make_cpp_args": lambda *given: given,
     "sglang.kernels.jit.utils.is_arch_support_pdl": lambda: True,
 }

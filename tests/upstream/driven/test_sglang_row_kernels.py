@@ -10,7 +10,7 @@ SUM = "sglang/kernels/ops/elementwise/row_sum.py"
 SCALE = "sglang/kernels/ops/elementwise/row_scale.py"
 ZERO = "sglang/kernels/ops/kvcache/zero_pages.py"
 JIT = "sglang.kernels.jit.utils.load_jit"
-ARGUMENTS = {
+ARGUMENTS: dict[str, object] = {
     "sglang.kernels.jit.utils.make_cpp_args": lambda *given: given,
     "sglang.kernels.jit.utils.is_arch_support_pdl": lambda: True,
 }
