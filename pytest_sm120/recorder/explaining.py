@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from pytest_sm120.recorder.graphs import GraphRecord, StreamRecord
 from pytest_sm120.recorder.recording import Queries
 from pytest_sm120.recorder.records import (
     Allocation,
@@ -15,6 +16,7 @@ from pytest_sm120.recorder.records import (
     Store,
     TensorView,
 )
+from pytest_sm120.recorder.states import StreamKey
 
 # Enough for what a test usually does; more would push the assertion off the screen.
 _MOST_LINES = 30
@@ -75,6 +77,24 @@ def _(record: Call) -> str:
 @_what.register
 def _(record: Store) -> str:
     return f"store {record.view} as {record.key!r}"
+
+
+@_what.register
+def _(record: GraphRecord) -> str:
+    return f"{record.op} of graph {record.number}"
+
+
+@_what.register
+def _(record: StreamRecord) -> str:
+    on = "the device" if record.on is None else _stream(record.on)
+    awaited = "" if record.awaited is None else f" for {_stream(record.awaited)}"
+    event = "" if record.event is None else f", event {record.event}"
+    return f"{record.op} on {on}{awaited}{event}"
+
+
+def _stream(key: StreamKey) -> str:
+    device, number = key
+    return f"stream {number} of cuda:{device}" if number else f"the default stream of cuda:{device}"
 
 
 def _grid(launch: Launch) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_sm120.recorder.explaining import explain_record, explain_recording
+from pytest_sm120.recorder.graphs import GraphRecord, StreamRecord
 from pytest_sm120.recorder.recording import Recording
 from pytest_sm120.recorder.records import (
     Allocation,
@@ -45,6 +46,12 @@ SEEN = view(shape=(2, 3), dtype="uint8")
         ),
         (Call(PLACE, 0, "lib.f", (), {}), "call lib.f()"),
         (Store(PLACE, 0, "key", SEEN), "store uint8[2, 3] on cuda:0 as 'key'"),
+        (GraphRecord(PLACE, 0, "capture_begin", 3), "capture_begin of graph 3"),
+        (
+            StreamRecord(PLACE, 0, "wait_event", (0, 5), (1, 0), 7),
+            "wait_event on stream 5 of cuda:0 for the default stream of cuda:1, event 7",
+        ),
+        (StreamRecord(PLACE, 0, "synchronize", None), "synchronize on the device"),
     ],
 )
 def test_record_is_told_with_its_line(record: Record, words: str) -> None:

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.upstream.wheels import SGLANG, WHEELS, Wheel, WheelMissing, cache_folder, fetch_sources
+from tests.upstream.witness import Witness
 
 
 def pytest_configure(config):
@@ -39,6 +40,12 @@ def load(request, sm120):
         return sm120.load(sources_or_skip(WHEELS[path.partition("/")[0]]) / path, **arguments)
 
     return load_target
+
+
+@pytest.fixture
+def witness(sm120):
+    """Make named inputs, and compare all that was recorded with what the test says."""
+    return Witness(sm120)
 
 
 @pytest.fixture(autouse=True)

@@ -15,10 +15,25 @@ def markers():
     """Return (path, function) of every ``pytest.mark.drives`` in this folder."""
     found = set()
     for file in sorted(HERE.glob("**/test_*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        texts = text_constants(tree)
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.drives":
-                found.add(tuple(ast.literal_eval(argument) for argument in node.args))
+                found.add(tuple(text_of(argument, texts) for argument in node.args))
     return found
+
+
+def text_constants(tree):
+    return {
+        ast.unparse(target): node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+    }
+
+
+def text_of(argument, texts):
+    return texts[argument.id] if isinstance(argument, ast.Name) else ast.literal_eval(argument)
 
 
 def defined_functions(path):
@@ -36,3 +51,10 @@ def defined_functions(path):
 def test_every_driven_function_is_in_its_file():
     missing = [pair for pair in sorted(markers()) if pair[1] not in defined_functions(pair[0])]
     assert missing == []
+
+
+def test_paths_that_have_a_name_are_counted():
+    tree = ast.parse("A = B = 'x.py'\nC = f()")
+    assert text_constants(tree) == {"A": "x.py", "B": "x.py"}
+    arguments = [ast.parse(text, mode="eval").body for text in ("B", "'y.py'")]
+    assert [text_of(part, text_constants(tree)) for part in arguments] == ["x.py", "y.py"]

@@ -64,6 +64,14 @@ class Kernel:
         """The names of the kernel's parameters, in order."""
         return list(self.signature.parameters)
 
+    @property
+    def constexprs(self) -> list[int]:
+        """The positions of the parameters that are annotated as constexpr, as Triton tells them."""
+        told = [
+            inspect.formatannotation(each.annotation) for each in self.signature.parameters.values()
+        ]
+        return [position for position, annotation in enumerate(told) if "constexpr" in annotation]
+
     def __getitem__(self, grid: Grid) -> Callable[..., None]:
         return functools.partial(self.run, grid=grid, warmup=False)
 

@@ -276,3 +276,12 @@ def test_launch_under_another_arch_is_held_to_that_arch(tmp_path: Path) -> None:
             bench.load(KERNELS).run((1, 70000), 1, 1)
     finally:
         bench.close()
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_kernel_tells_which_parameters_are_constexprs(bench: Bench, future: str) -> None:
+    module = bench.load(
+        f"{future}import triton\nimport triton.language as tl\n@triton.jit\n"
+        "def kernel(out, N: tl.int64, HEAD: tl.constexpr, scale, FAST: tl.constexpr = True): ...\n"
+    )
+    assert module.kernel.constexprs == [2, 4]
