@@ -112,8 +112,12 @@ def test_edge_of_a_format_is_kept(value, name, expected):
     assert round_float(value, DTYPES[name]) == expected
 
 
-def test_number_beyond_a_format_without_infinity_is_not_a_number():
-    assert math.isnan(round_float(465.0, DTYPES["float8_e4m3fn"]))
+def test_number_beyond_e4m3fn_is_the_largest_one():
+    assert round_float(465.0, DTYPES["float8_e4m3fn"]) == 448.0
+    assert round_float(-math.inf, DTYPES["float8_e4m3fn"]) == -448.0
+
+
+def test_number_beyond_another_format_without_infinity_is_not_a_number():
     assert math.isnan(round_float(math.inf, DTYPES["float8_e4m3fnuz"]))
 
 

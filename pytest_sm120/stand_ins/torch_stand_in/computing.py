@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_sm120.stand_ins.torch_stand_in.einsum import EINSUM
 from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import LINEAR, MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
 from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
 from pytest_sm120.stand_ins.torch_stand_in.repeating import REPEATING
 from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
+from pytest_sm120.stand_ins.torch_stand_in.searching import SEARCHING
 from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 
-COMPUTING = (*POINTWISE, *JOINING, *MATRICES, *REDUCTIONS, *REPEATING, *RUNNING, *SELECTION)
+COMPUTING = (
+    *POINTWISE,
+    *JOINING,
+    *MATRICES,
+    *EINSUM,
+    *REDUCTIONS,
+    *REPEATING,
+    *RUNNING,
+    *SEARCHING,
+    *SELECTION,
+)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

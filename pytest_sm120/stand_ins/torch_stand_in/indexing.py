@@ -6,6 +6,7 @@ from operator import index
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import (
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
     known_values,
     refuse_overlap,
     write_in_place,
@@ -43,6 +44,7 @@ def set_item(input: Tensor, key: Any, value: Any) -> None:
     elif isinstance(value, Tensor):
         given = expand("", _without_leading_ones(seen, value), tuple(seen.shape))
         refuse_overlap(seen)
+        refuse_partial_overlap(seen, given)
         write_in_place(seen, "__setitem__", known_values(given))
     else:
         write_number(seen, "__setitem__", value)

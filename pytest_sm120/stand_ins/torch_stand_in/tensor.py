@@ -12,6 +12,7 @@ from pytest_sm120.stand_ins.torch_stand_in.values import (
     describe,
     item_of,
     nested,
+    only_item_of,
     read_values,
     unknown_operation,
 )
@@ -238,18 +239,13 @@ class Tensor(View, metaclass=TensorType):
         return bool(item_of(self, "bool(tensor)"))
 
     def __int__(self) -> int:
-        return int(self._only("int(tensor)").real)
+        return int(only_item_of(self, "int(tensor)").real)
 
     def __float__(self) -> float:
-        return float(self._only("float(tensor)").real)
+        return float(only_item_of(self, "float(tensor)").real)
 
     def __complex__(self) -> complex:
-        return complex(self._only("complex(tensor)"))
-
-    def _only(self, asked_by: str) -> Any:
-        if self.numel() != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return item_of(self, asked_by)
+        return complex(only_item_of(self, "complex(tensor)"))
 
     def __index__(self) -> int:
         if self.numel() != 1 or self._dtype.kind not in ("int", "uint", "bool"):

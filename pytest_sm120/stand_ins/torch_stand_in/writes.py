@@ -12,6 +12,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     refuse_update,
     write_in_place,
 )
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import Size, read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
@@ -86,6 +87,7 @@ def copy_(call: str, input: Tensor, other: Any, non_blocking: bool = False) -> T
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
         )
     refuse_overlap(input)
+    refuse_partial_overlap(input, other)
     write_in_place(input, "copy_", broadcast_into(input, other))
     return input
 

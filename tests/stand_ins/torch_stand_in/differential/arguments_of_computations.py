@@ -113,6 +113,16 @@ def _einsum(draw: Draw, given: Input) -> str:
     letters = "abcd"[: len(given.shape)]
     out = draw(st.permutations(letters))
     kept = "".join(out[: draw(st.integers(0, len(out)))])
+    if flag(draw) and letters:
+        inner = draw(st.sampled_from(letters))
+        second_letters = draw(st.permutations([inner, "z"]))
+        left = [letter for letter in letters if letter != inner or flag(draw)]
+        result = "".join(draw(st.permutations([*left, "z"])))
+        shape = tuple(
+            2 if letter == "z" else given.shape[letters.index(inner)] for letter in second_letters
+        )
+        second = tensor(draw, shape, given.dtype)
+        return f"='{letters},{''.join(second_letters)}->{result}', t, {second}"
     equation = one_of(draw, f"{letters}->{kept}", f"...{letters[-1:]}->...{letters[-1:]}")
     return f"='{equation}', t"
 

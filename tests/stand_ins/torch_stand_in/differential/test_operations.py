@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, note, reject, settings
 from hypothesis import strategies as st
 
 from .arguments import NOT_COMPARED, find_arguments
-from .comparing import compare
+from .comparing import LOOSE_STRIDES, compare
 from .inputs import tensors
 from .modelled import list_modelled
 
@@ -51,6 +51,7 @@ def test_operation_is_as_in_torch(modelled, real_torch):
             reject()
         tally["compared"] += 1
 
+    LOOSE_STRIDES.set(modelled.name == "einsum")
     compare_examples()
     print(modelled.spelling, dict(tally))
     assert tally["compared"] >= EXAMPLES
