@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_sm120.contracts import Scratch as Scratch
+    from pytest_sm120.contracts.implementations import Implementations as Implementations
     from pytest_sm120.contracts.kernel_arguments import KernelArguments as KernelArguments
+    from pytest_sm120.contracts.siblings import Siblings as Siblings
 
 __version__ = "0.1.0"
-__all__ = ["KernelArguments", "Scratch", "__version__"]
+__all__ = ["Implementations", "KernelArguments", "Scratch", "Siblings", "__version__"]
 
 # Where each public name is; read when it is asked for.
-_HOMES = {"KernelArguments": "contracts.kernel_arguments", "Scratch": "contracts"}
+_HOMES = {
+    "Implementations": "contracts.implementations",
+    "KernelArguments": "contracts.kernel_arguments",
+    "Scratch": "contracts",
+    "Siblings": "contracts.siblings",
+}
 
 
 def __getattr__(name: str) -> object:
