@@ -93,8 +93,8 @@ def test_gather_buffers_break_the_contract_when_the_width_grows(load, sm120):
         "1. growth re-allocates: dp_attention.py:777: _get_dp_gather_fp8_bufs keeps "
         '"_dp_gather_fp8_bufs[\'cuda:0\'][0]" in the shape (8, 512) for the step "larger" '
         "(size 8 on cuda:0), which needs (8, 1024). A launch that is sized for the call writes "
-        "past the end of the buffer. Allocate again when the kept buffer is smaller than what the call "
-        "needs."
+        "past the end of the buffer. Allocate again when the kept buffer is smaller than what the "
+        "call needs."
     )
 
 
