@@ -33,6 +33,8 @@ class Scratch:
     dtype: object
     #: Its shape, or a function from the size of a call to the shape; None is not judged.
     shape: Sequence[int] | Callable[[int], Sequence[int]] | None = None
+    #: Whether ``shape`` is the least that a call needs: growth by a factor may take more.
+    at_least: bool = False
     #: Who reads what nobody wrote, and up to which version, e.g. ``"flashinfer-python<=0.6.18"``.
     consumer: str | None = None
     #: Whether a hazard that the version in force does not have fails (``"fail"``) or warns.
@@ -41,6 +43,17 @@ class Scratch:
     cleared_each_call: bool = False
     #: Whether it may be born in inference mode: right when host code never writes it outside.
     allow_inference: bool = False
+    #: Whether each stream has one of its own: right when two streams may use it at the same time.
+    per_stream: bool = False
+    #: A second dtype whose calls, ``drive(size, device, dtype=...)``, have one of their own.
+    per_dtype: str | None = None
+    #: Whether ``"cuda"`` and a device object find the same buffer as ``"cuda:0"``.
+    any_spelling: bool = False
+    #: Whether a captured graph may still point at memory that a growth replaces: it must then be
+    #: kept alive, or the growth be refused.
+    outlives_graphs: bool = False
+    #: Whether no call returns a view of it, which the next call would overwrite.
+    private: bool = False
 
     def __post_init__(self) -> None:
         refuse_unknown_key(self.key, "Scratch(key=)")
@@ -48,6 +61,8 @@ class Scratch:
         find_dtype(self.dtype)
         _refuse_unknown_shape(self.shape)
         _refuse_unknown_latent(self.latent)
+        if self.per_dtype is not None:
+            find_dtype(self.per_dtype)
         if self.consumer is not None:
             check_consumer(self.consumer)
 

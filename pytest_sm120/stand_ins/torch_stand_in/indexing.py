@@ -6,11 +6,11 @@ from operator import index
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import (
-from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
     known_values,
     refuse_overlap,
     write_in_place,
 )
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
 from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign

@@ -132,7 +132,9 @@ def allocate(
 def _number_everywhere(known: Known, dtype: DType) -> Number | None:
     if isinstance(known, Uniform) and known.dtype is dtype:
         return known.value
-    return None
+    # Where there is one element, its value is that of every element.
+    single = convert_known(known, dtype) if isinstance(known, list) and len(known) == 1 else None
+    return single[0] if isinstance(single, list) else None
 
 
 def record_allocation(tensor: View, call: str, fill: Number | None, uninitialized: bool) -> None:
@@ -156,7 +158,9 @@ def known_values(tensor: View) -> Known:
     if contents is None:
         return None
     if isinstance(contents, Uniform):
-        return contents.as_dtype(tensor._dtype)
+        seen = contents.as_dtype(tensor._dtype)
+        if seen is not None:
+            return seen
     if prod(shape) > LARGEST_FOLLOWED:
         return None
     offsets = element_offsets(shape, tensor._strides, tensor._offset)

@@ -90,10 +90,10 @@ def computing_functions() -> dict[str, Callable[..., Any]]:
 @functools.cache
 def functional() -> dict[str, Callable[..., Any]]:
     """Return the functions of torch.nn.functional, by name."""
-    from pytest_sm120.stand_ins.torch_stand_in.computing import SHARED, dropout, linear
+    from pytest_sm120.stand_ins.torch_stand_in.computing import SHARED, dropout, linear, pad
 
     shared = {name: computing_functions()[name] for name in SHARED}
-    return {**shared, "linear": linear, "dropout": dropout}
+    return {**shared, "linear": linear, "dropout": dropout, "pad": pad}
 
 
 def _find_run(name: str) -> Callable[..., Any]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pytest_sm120.stand_ins.torch_stand_in.operators import OPERATORS
 
-from . import arguments_of_computations, arguments_of_views
+from . import arguments_of_computations, arguments_of_scattering, arguments_of_views
 from .drawing import NOTHING, Arguments
 from .modelled import BUILT_IN, Modelled
 
-ARGUMENTS = {**arguments_of_views.ARGUMENTS, **arguments_of_computations.ARGUMENTS}
+ARGUMENTS = {
+    **arguments_of_views.ARGUMENTS,
+    **arguments_of_computations.ARGUMENTS,
+    **arguments_of_scattering.ARGUMENTS,
+}
 
 #: What cannot be compared, and why.
 NOT_COMPARED = {

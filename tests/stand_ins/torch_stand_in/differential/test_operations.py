@@ -19,17 +19,14 @@ COMPARED = [modelled for modelled in list_modelled() if modelled.spelling not in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-
-@pytest.fixture(scope="module")
-def real_torch():
-    return pytest.importorskip(
-        "torch",
-        reason="torch is not installed; the comparison runs after pip install torch==2.13.0",
-    )
+torch = pytest.importorskip(
+    "torch",
+    reason="torch is not installed; the comparison with it runs after pip install torch==2.13.0",
+)
 
 
 @pytest.mark.parametrize("modelled", COMPARED, ids=lambda modelled: modelled.spelling)
-def test_operation_is_as_in_torch(modelled, real_torch):
+def test_operation_is_as_in_torch(modelled):
     arguments = find_arguments(modelled)
     tally: Counter[str] = Counter()
 
@@ -44,7 +41,7 @@ def test_operation_is_as_in_torch(modelled, real_torch):
         start = data.draw(tensors())
         expression = modelled.call(arguments.draw(data.draw, start))
         note(f"{start}; {expression}")
-        compared = compare(real_torch, start, expression)
+        compared = compare(torch, start, expression)
         tally["followed"] += bool(compared.followed)
         tally["not followed"] += compared.followed is False
         if not compared.done:
@@ -53,5 +50,4 @@ def test_operation_is_as_in_torch(modelled, real_torch):
 
     LOOSE_STRIDES.set(modelled.name == "einsum")
     compare_examples()
-    print(modelled.spelling, dict(tally))
     assert tally["compared"] >= EXAMPLES
