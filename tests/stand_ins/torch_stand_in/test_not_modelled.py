@@ -26,9 +26,6 @@ NOT_MODELLED = {
     'torch.nn.functional.pad(..., mode="reflect")': (
         lambda torch: torch.nn.functional.pad(torch.zeros(2, 2), (1, 1), mode="reflect")
     ),
-    "torch.index_add(..., alpha=...)": (
-        lambda torch: torch.zeros(2).index_add(0, torch.tensor([0]), torch.ones(1), alpha=2)
-    ),
     "torch.nn.Module.to": lambda torch: torch.nn.Identity().to("cuda"),
     "torch.max(..., out=...) with these arguments": (
         lambda torch: torch.max(torch.zeros(2, 2), 0, out=(torch.zeros(2), torch.zeros(2)))
@@ -80,6 +77,21 @@ def known(tensor: Any) -> Any:
         (lambda torch, index: torch.arange(4).scatter(0, index, 7), None),
         (lambda torch, index: torch.arange(4).scatter(0, torch.arange(3), index), None),
         (lambda torch, index: torch.arange(4).index_fill(0, index, 7), None),
+        (lambda torch, index: index.index_fill(0, torch.tensor([0]), 7), None),
+        (lambda torch, index: torch.zeros(3, 0).index_fill(0, index, 7), [[], [], []]),
+        (lambda torch, index: torch.einsum("a,b->ab", index, torch.arange(2)), None),
+        (
+            lambda torch, index: torch.nn.functional.linear(
+                index, torch.ones(2, 3).long(), index[:2]
+            ),
+            None,
+        ),
+        (
+            lambda torch, index: torch.nn.functional.linear(
+                torch.ones(1, 3).long(), torch.ones(2, 3).long(), index[:2]
+            ),
+            None,
+        ),
         (lambda torch, index: torch.nn.functional.pad(index, (1, 0)), None),
         (lambda torch, index: index.sort().values, None),
         (lambda torch, index: index.cumsum(0), None),
@@ -107,6 +119,8 @@ def test_write_through_an_unknown_index_leaves_nothing_known(torch, index):
         lambda torch: torch.arange(2) // 0,
         lambda torch: torch.arange(2) % 0,
         lambda torch: torch.arange(70000).add(1),
+        lambda torch: torch.ones(300, 300) @ torch.ones(300, 300),
+        lambda torch: torch.ones(70000).scatter(0, torch.tensor([0]), 1),
         lambda torch: torch.zeros(70000).scatter(0, torch.tensor([0]), 1),
         lambda torch: torch.arange(70000) + torch.zeros(70000, dtype=torch.int64),
         lambda torch: torch.tensor([1j, 2]).logsumexp(0),
