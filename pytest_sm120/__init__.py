@@ -9,14 +9,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from pytest_sm120.contracts import Scratch as Scratch
     from pytest_sm120.contracts.kernel_arguments import KernelArguments as KernelArguments
 
+    # Declared, not imported: the plugin knows pytest, and no room may reach it through this module.
+    for_each_arch: Callable[..., Any]
+
 __version__ = "0.1.0"
-__all__ = ["KernelArguments", "Scratch", "__version__"]
+__all__ = ["KernelArguments", "Scratch", "__version__", "for_each_arch"]
 
 # Where each public name is; read when it is asked for.
-_HOMES = {"KernelArguments": "contracts.kernel_arguments", "Scratch": "contracts"}
+_HOMES = {
+    "KernelArguments": "contracts.kernel_arguments",
+    "Scratch": "contracts",
+    "for_each_arch": "plugin.turns",
+}
 
 
 def __getattr__(name: str) -> object:
