@@ -13,18 +13,29 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pytest_sm120.contracts import Scratch as Scratch
+    from pytest_sm120.contracts.implementations import Implementations as Implementations
     from pytest_sm120.contracts.kernel_arguments import KernelArguments as KernelArguments
+    from pytest_sm120.contracts.siblings import Siblings as Siblings
 
     # Declared, not imported: the plugin knows pytest, and no room may reach it through this module.
     for_each_arch: Callable[..., Any]
 
 __version__ = "0.1.0"
-__all__ = ["KernelArguments", "Scratch", "__version__", "for_each_arch"]
+__all__ = [
+    "Implementations",
+    "KernelArguments",
+    "Scratch",
+    "Siblings",
+    "__version__",
+    "for_each_arch",
+]
 
 # Where each public name is; read when it is asked for.
 _HOMES = {
+    "Implementations": "contracts.implementations",
     "KernelArguments": "contracts.kernel_arguments",
     "Scratch": "contracts",
+    "Siblings": "contracts.siblings",
     "for_each_arch": "plugin.turns",
 }
 

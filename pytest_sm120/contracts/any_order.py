@@ -7,10 +7,11 @@ from math import prod
 
 from pytest_sm120.contracts.clauses import ANY_ORDER
 from pytest_sm120.contracts.initial_value import explain_clearing, explain_initial_value
+from pytest_sm120.contracts.keys import describe, show_key
 from pytest_sm120.contracts.layout import compare_dtype, compare_shape
 from pytest_sm120.contracts.looking import look_at
 from pytest_sm120.contracts.residence import explain_device
-from pytest_sm120.contracts.scratch import Scratch, describe, show_key
+from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep
 from pytest_sm120.contracts.steps import Bench, Drive, Driven, PlannedStep, drive_steps
 from pytest_sm120.errors import UsageError

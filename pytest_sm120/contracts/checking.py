@@ -13,10 +13,11 @@ from pytest_sm120.contracts.any_order import (
 )
 from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES, judge_each
 from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
+from pytest_sm120.contracts.keys import show_key
 from pytest_sm120.contracts.looking import find_rivals, look_at
 from pytest_sm120.contracts.report import explain_ending, report_of
 from pytest_sm120.contracts.results import ClauseResult, ContractResult, result_of
-from pytest_sm120.contracts.scratch import Scratch, show_key
+from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.contracts.seen import Seen
 from pytest_sm120.contracts.steps import (
     DEFAULT_DEVICES,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_sm120.contracts.byte_counts import bytes_in_words
-from pytest_sm120.contracts.scratch import Scratch, show_key
+from pytest_sm120.contracts.keys import show_key
+from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, Use
 from pytest_sm120.contracts.verdicts import NO_GROWTH, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_sm120.contracts.scratch import describe
+from pytest_sm120.contracts.keys import describe
 from pytest_sm120.contracts.steps import PlannedStep
 from pytest_sm120.errors import UsageError
 from pytest_sm120.tensors.arrangements import ARRANGEMENTS

@@ -1,8 +1,52 @@
-"""Whether the place where a buffer was seen is the place that a contract names."""
+"""Keys of buffers: what a contract names, and whether a buffer was seen at that place."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from pytest_sm120.errors import UsageError
 from pytest_sm120.recorder.reachable import plain_key
+
+#: A template such as ``"split:{device}"``, or a function of the device's name.
+Key = str | Callable[[str], object]
+
+
+def key_on(key: Key, device: str, where: str) -> object:
+    """Return a contract's key on this device, as plain data.
+
+    Raises UsageError, which names the field ``where``, when the key's function raises.
+    """
+    if isinstance(key, str):
+        return key.replace("{device}", device)
+    try:
+        return plain_key(key(device))
+    except Exception as error:
+        raise UsageError(
+            f"{where} raised {describe(error)} for the device {device!r}.",
+            limit="A key function takes the device's name and returns the key.",
+            remedy='Write it as in key=lambda device: ("workspace", device).',
+        ) from error
+
+
+def describe(error: BaseException) -> str:
+    """Return ``"TypeError: text"``, or the type alone when the error has no text; no full stop."""
+    text = str(error).rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def show_key(key: object) -> str:
+    """Return a key as messages spell it: text in double quotes, anything else as Python does."""
+    return f'"{key}"' if isinstance(key, str) else repr(key)
+
+
+def refuse_unknown_key(key: object, where: str) -> None:
+    """Raise UsageError, which names the field ``where``, for what is no key."""
+    if not (callable(key) or (isinstance(key, str) and key)):
+        raise UsageError(
+            f"{where[:-1]}{key!r}) is neither a text nor a function.",
+            limit='A key is a template such as "split:{device}", or a function of the device.',
+            remedy='For other keys write a function, e.g. key=lambda device: ("ws", device).',
+        )
 
 
 def rank_of_key(seen: object, wanted: object) -> int | None:

@@ -25,14 +25,14 @@ def look_at(
     """Find the contract's buffer in each driven step; ``missing`` says why others were not."""
     if not driven.steps:
         return Seen(contract, (), (), missing)
-    keys = _keys_by_storage(recording)
-    kept_first = _kept_in(driven.steps[0], keys)
+    keys = keys_by_storage(recording)
+    kept_first = kept_in(driven.steps[0], keys)
     finder = _Finder(contract, kept_first, driven.steps[0].plan)
     held: dict[str, Buffer] = {}
     steps: list[SeenStep] = []
     for step in driven.steps:
         device = step.plan.device
-        kept, records = _kept_in(step, keys), tuple(step.step.records())
+        kept, records = kept_in(step, keys), tuple(step.step.records())
         new, foreign = finder.find(kept, step.plan)
         alike = () if new else finder.find_lookalikes(kept, step.plan)
         steps.append(SeenStep(step.plan, records, new, held.get(device), foreign, alike))
@@ -57,14 +57,16 @@ def find_rivals(contract: Scratch, kept: Sequence[Buffer], plan: PlannedStep) ->
     return alike if len({str(buffer.key) for buffer in alike}) > 1 else []
 
 
-def _keys_by_storage(recording: Recording) -> KeysByStorage:
+def keys_by_storage(recording: Recording) -> KeysByStorage:
+    """Return the keys under which each storage is or was kept."""
     keys: dict[int, list[object]] = {}
     for store in recording.stores():
         keys.setdefault(store.view.storage, []).append(store.key)
     return keys
 
 
-def _kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
+def kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
+    """Return what a step allocated and somebody kept, once for each key."""
     return [
         Buffer(made, key)
         for made in step.step.allocations()

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_sm120.contracts.argument_clauses import judge_arguments
+from pytest_sm120.contracts.implementation_clauses import judge_implementations
+from pytest_sm120.contracts.implementations import Implementations
 from pytest_sm120.contracts.kernel_arguments import KernelArguments
 from pytest_sm120.contracts.report import explain_ending, report_of
-from pytest_sm120.contracts.results import ContractResult
+from pytest_sm120.contracts.results import ClauseResult, ContractResult
+from pytest_sm120.contracts.sibling_clauses import judge_siblings
+from pytest_sm120.contracts.siblings import Siblings
 from pytest_sm120.contracts.steps import (
     DEFAULT_DEVICES,
     DEFAULT_SIZES,
     Bench,
     Drive,
     Driven,
+    PlannedStep,
     drive_steps,
     plan_steps,
 )
 from pytest_sm120.errors import ContractBroken, UsageError
 
-Checked = KernelArguments
+Checked = KernelArguments | Siblings | Implementations
 
 
 def check_other(
@@ -36,28 +41,53 @@ def check_other(
     arguments that this kind of contract does not take.
     """
     __tracebackhide__ = True
+    if isinstance(contract, Implementations):
+        return _conclude(contract.title, judge_implementations(contract), Driven(()))
     if drive is None:
         raise _explain_missing_drive(contract)
     if thorough:
         raise _explain_thorough(contract)
-    if not isinstance(contract, KernelArguments):
-        raise _explain_no_contract(contract)
     plans = plan_steps(
         DEFAULT_SIZES if sizes is None else sizes, DEFAULT_DEVICES if devices is None else devices
     )
-    # What inference mode does to buffers that are kept is no matter of arguments.
-    plans[0] = plans[0]._replace(mode="ordinary")
+    if isinstance(contract, Siblings):
+        return _check_siblings(contract, plans, drive, bench)
+    if isinstance(contract, KernelArguments):
+        return _check_arguments(contract, plans, drive, bench)
+    raise _explain_no_contract(contract)
+
+
+def _check_siblings(
+    contract: Siblings, plans: list[PlannedStep], drive: Drive, bench: Bench
+) -> ContractResult:
+    __tracebackhide__ = True
     restore = bench.save_state()
     try:
-        driven = drive_steps([*plans, *contract.more_steps(plans[0])], drive, bench)
+        driven = drive_steps(plans, drive, bench)
+        clauses = judge_siblings(contract, plans, driven, bench.recording)
+    finally:
+        restore()
+    return _conclude(contract.title, clauses, driven)
+
+
+def _check_arguments(
+    contract: KernelArguments, plans: list[PlannedStep], drive: Drive, bench: Bench
+) -> ContractResult:
+    __tracebackhide__ = True
+    # What inference mode does to buffers that are kept is no matter of arguments.
+    first = plans[0]._replace(mode="ordinary")
+    restore = bench.save_state()
+    try:
+        driven = drive_steps([first, *plans[1:], *contract.more_steps(first)], drive, bench)
         clauses = judge_arguments(contract, driven, bench.recording)
     finally:
         restore()
-    return _conclude(ContractResult(contract.title, tuple(clauses)), driven)
+    return _conclude(contract.title, clauses, driven)
 
 
-def _conclude(result: ContractResult, driven: Driven) -> ContractResult:
+def _conclude(title: str, clauses: Sequence[ClauseResult], driven: Driven) -> ContractResult:
     __tracebackhide__ = True
+    result = ContractResult(title, tuple(clauses))
     if result.findings or driven.error:
         raise ContractBroken(report_of(result, explain_ending(driven)), result) from driven.error
     return result
@@ -66,7 +96,7 @@ def _conclude(result: ContractResult, driven: Driven) -> ContractResult:
 def _explain_no_contract(contract: object) -> UsageError:
     return UsageError(
         f"sm120.check was given {contract!r}.",
-        limit="It tests a contract: a Scratch or KernelArguments.",
+        limit="It tests a contract: Scratch, KernelArguments, Siblings or Implementations.",
         remedy="Import one of them from pytest_sm120.",
     )
 

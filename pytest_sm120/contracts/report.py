@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_sm120.contracts.keys import describe
 from pytest_sm120.contracts.results import ClauseResult, ContractResult
-from pytest_sm120.contracts.scratch import describe
 from pytest_sm120.contracts.steps import Driven
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_sm120.contracts.keys import rank_of_key
-from pytest_sm120.contracts.scratch import show_key
+from pytest_sm120.contracts.keys import rank_of_key, show_key
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, Use
 from pytest_sm120.contracts.verdicts import NOT_ASKED_FOR, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from pytest_sm120.contracts.byte_counts import bytes_in_words
-from pytest_sm120.contracts.scratch import show_key
+from pytest_sm120.contracts.keys import show_key
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep
 from pytest_sm120.contracts.verdicts import NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding

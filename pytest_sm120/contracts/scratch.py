@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_sm120.contracts.consumers import check_consumer
+from pytest_sm120.contracts.keys import describe, key_on, refuse_unknown_key, show_key
 from pytest_sm120.errors import UsageError
-from pytest_sm120.recorder.reachable import plain_key
 from pytest_sm120.tensors.dtypes import find_dtype
 from pytest_sm120.tensors.layouts import Shape
 from pytest_sm120.tensors.storages import Number
@@ -43,7 +43,7 @@ class Scratch:
     allow_inference: bool = False
 
     def __post_init__(self) -> None:
-        _refuse_unknown_key(self.key)
+        refuse_unknown_key(self.key, "Scratch(key=)")
         _refuse_unknown_init(self.init)
         find_dtype(self.dtype)
         _refuse_unknown_shape(self.shape)
@@ -68,16 +68,7 @@ class Scratch:
 
     def key_on(self, device: str) -> object:
         """Return the key on this device, as plain data; UsageError when the function raises."""
-        if isinstance(self.key, str):
-            return self.key.replace("{device}", device)
-        try:
-            return plain_key(self.key(device))
-        except Exception as error:
-            raise UsageError(
-                f"Scratch(key=) raised {describe(error)} for the device {device!r}.",
-                limit="A key function takes the device's name and returns the key.",
-                remedy='Write it as in key=lambda device: ("workspace", device).',
-            ) from error
+        return key_on(self.key, device, "Scratch(key=)")
 
     def shape_at(self, size: int) -> Shape | None:
         """Return the shape for a call of this size, or None when the contract names no shape."""
@@ -93,26 +84,6 @@ class Scratch:
             ) from error
         _refuse_what_is_no_shape(shape, f"Scratch(shape=) returned {shape!r} for the size {size}.")
         return tuple(shape)
-
-
-def describe(error: BaseException) -> str:
-    """Return ``"TypeError: text"``, or the type alone when the error has no text; no full stop."""
-    text = str(error).rstrip(".")
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def show_key(key: object) -> str:
-    """Return a key as messages spell it: text in double quotes, anything else as Python does."""
-    return f'"{key}"' if isinstance(key, str) else repr(key)
-
-
-def _refuse_unknown_key(key: object) -> None:
-    if not (callable(key) or (isinstance(key, str) and key)):
-        raise UsageError(
-            f"Scratch(key={key!r}) is neither a text nor a function.",
-            limit='A key is a template such as "split:{device}", or a function of the device.',
-            remedy='For other keys write a function, e.g. key=lambda device: ("ws", device).',
-        )
 
 
 def _refuse_unknown_init(init: object) -> None:

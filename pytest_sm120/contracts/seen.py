@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pytest_sm120.contracts.scratch import Scratch, show_key
+from pytest_sm120.contracts.keys import show_key
+from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.contracts.steps import PlannedStep
 from pytest_sm120.recorder.records import (
     Allocation,

@@ -8,8 +8,8 @@ from operator import eq, gt, lt
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
-from pytest_sm120.contracts.keys import rank_of_key
-from pytest_sm120.contracts.scratch import Scratch, describe, show_key
+from pytest_sm120.contracts.keys import describe, rank_of_key, show_key
+from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.errors import UsageError
 from pytest_sm120.recorder.recording import Recording, Step
 from pytest_sm120.tensors.devices import Device, without_default_index

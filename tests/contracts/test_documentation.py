@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from pytest_sm120 import KernelArguments, Scratch
+from pytest_sm120 import Implementations, KernelArguments, Scratch, Siblings
 from pytest_sm120.contracts.argument_clauses import ARGUMENT_CLAUSES
 from pytest_sm120.contracts.clauses import CLAUSES
+from pytest_sm120.contracts.implementation_clauses import ATTRIBUTES
+from pytest_sm120.contracts.sibling_clauses import SIBLING_CLAUSES
 
 PAGE = Path(__file__).parents[2] / "docs" / "contracts.md"
-CONTRACTS = {"Scratch": (Scratch, CLAUSES), "KernelArguments": (KernelArguments, ARGUMENT_CLAUSES)}
+CONTRACTS = {
+    "Scratch": (Scratch, [clause.name for clause in CLAUSES]),
+    "KernelArguments": (KernelArguments, [clause.name for clause in ARGUMENT_CLAUSES]),
+    "Siblings": (Siblings, [clause.name for clause in SIBLING_CLAUSES]),
+    "Implementations": (Implementations, [ATTRIBUTES]),
+}
 
 
 def first_column(section, heading):
@@ -32,9 +39,8 @@ def section_of(name):
 
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_page_lists_the_clauses_of_the_contract(name):
-    _, clauses = CONTRACTS[name]
-    listed = first_column(section_of(name), "clause")
-    assert sorted(listed) == sorted(clause.name for clause in clauses)
+    _, names = CONTRACTS[name]
+    assert sorted(first_column(section_of(name), "clause")) == sorted(names)
 
 
 @pytest.mark.parametrize("name", CONTRACTS)

@@ -179,8 +179,8 @@ def test_what_is_no_contract_is_refused():
     with pytest.raises(UsageError) as caught:
         check(contract, print, bench=FakeBench())  # type: ignore[arg-type]  # that is the test
     assert str(caught.value) == (
-        "sm120.check was given {'kernel': 'kernel'}. It tests a contract: a Scratch or"
-        " KernelArguments. Import one of them from pytest_sm120."
+        "sm120.check was given {'kernel': 'kernel'}. It tests a contract: Scratch,"
+        " KernelArguments, Siblings or Implementations. Import one of them from pytest_sm120."
     )
 
 

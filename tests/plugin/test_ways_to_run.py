@@ -75,7 +75,7 @@ def test_marker_is_registered(project, run):
     result = run("--markers")
     result.stdout.fnmatch_lines(
         [
-            "@pytest.mark.sm120(tier=None, arch=None): run in this tier (a name, or a list of "
+            "@pytest.mark.sm120(tier=None, arch=None, expected=None): run in this tier (a name, or a list of "
             "names: one run for each) and let capability queries answer for this arch; on a "
             "unittest.TestCase class: provide self.sm120."
         ]

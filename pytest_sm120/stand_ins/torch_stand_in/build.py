@@ -82,6 +82,7 @@ def _bound_objects(execution: Execution, make_ghost: MakeGhost) -> dict[str, Cal
         "torch.ops": lambda: operators,
         "torch.library.Library": lambda: library,
         "torch.library.custom_op": lambda: partial(custom_ops.custom_op, operators),
+        "torch.library.triton_op": lambda: partial(custom_ops.custom_op, operators),
         "torch.library.impl": lambda: partial(custom_ops.impl, operators),
         "torch.library.define": lambda: partial(custom_ops.define, operators),
     }

@@ -99,7 +99,10 @@ CONSTANTS: dict[str, dict[str, Any]] = {
         "debug": False,
     },
     "torch.torch_version": {"__version__": VERSION, "TorchVersion": TorchVersion},
-    "torch.library": {"register_fake": custom_ops.register_fake},
+    "torch.library": {
+        "register_fake": custom_ops.register_fake,
+        "wrap_triton": custom_ops.wrap_triton,
+    },
     "torch.compiler": _COMPILER,
     "torch.autograd": {"Function": custom_ops.Function},
     "torch.jit": {

@@ -86,9 +86,12 @@ class Autotuned(_Wrapping):
         kernel: Any,
         configs: Iterable[Config],
         prune: Callable[..., Iterable[Config]] | None = None,
+        keys: Iterable[str] = (),
     ) -> None:
         super().__init__(kernel)
         self.configs = list(configs) or [Config({})]
+        #: Names of the parameters whose values Triton tunes anew for.
+        self.keys = list(keys)
         self._prune = prune
 
     def added_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -98,6 +101,8 @@ class Autotuned(_Wrapping):
         """
         named = self.named_arguments(args, kwargs)
         config = self._choose(named, kwargs)
+        #: What the last launch used; as in Triton, not there before the first one.
+        self.best_config = config
         added = config.all_kwargs()
         twice = ", ".join(name for name in added if name in kwargs)
         if twice:

@@ -94,7 +94,7 @@ def _autotune(
     configs: Any, key: Any = None, prune_configs_by: Any = None, **options: Any
 ) -> Callable[[Any], Autotuned]:
     prune = (prune_configs_by or {}).get("early_config_prune")
-    return lambda kernel: Autotuned(kernel, configs, prune)
+    return lambda kernel: Autotuned(kernel, configs, prune, key or ())
 
 
 def _heuristics(values: Any) -> Callable[[Any], Heuristics]:

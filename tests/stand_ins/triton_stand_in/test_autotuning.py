@@ -188,3 +188,27 @@ def test_warm_up_of_a_wrapped_kernel_records_nothing(bench: Bench) -> None:
     )
     module.tuned.warmup(1, 2, grid=(1,))
     assert bench.recording.launches() == []
+
+
+def test_tuned_kernel_tells_its_keys_and_the_config_of_the_last_launch(bench: Bench) -> None:
+    module = bench.load(
+        HEAD + "tuned = triton.autotune([triton.Config({'B': 16})], key=['n'])(plain)\n"
+    )
+    assert module.tuned.keys == ["n"]
+    assert not hasattr(module.tuned, "best_config")
+    module.tuned[(1,)](1, 64, EVEN=True, HALF=1)
+    assert module.tuned.best_config is module.tuned.configs[0]
+
+
+def test_wrapped_kernel_of_a_triton_operator_is_launched(bench: Bench) -> None:
+    module = bench.load(
+        HEAD
+        + "import torch\nfrom torch.library import triton_op, wrap_triton\n"
+        + "tuned = triton.autotune([triton.Config({'B': 16})], key=[])(plain)\n"
+        + "@triton_op('lib::run', mutates_args=())\n"
+        + "def run(x):\n    wrap_triton(tuned)[(2,)](x, 64, EVEN=True, HALF=1)\n    return x\n"
+        + "def through_ops(x):\n    return torch.ops.lib.run(x)\n"
+    )
+    x = bench.tensor(8)
+    assert module.run(x) is x and module.through_ops(x) is x
+    assert [launch.grid for launch in bench.recording.launches()] == [(2,), (2,)]
