@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pytest_sm120.arch import Arch
+from pytest_sm120.tensors.dtypes import DTYPES
 
 
 class DeviceCapability(NamedTuple):
@@ -42,7 +43,10 @@ class DeviceTarget(NamedTuple):
 #: Called with the arch and with the arguments of the call.
 Answer = Callable[..., object]
 
-_YES = ("is_cuda", "is_cuda_alike", "is_nvidia", "is_cuda_available", "has_cuda")
+_YES = """
+is_cuda is_cuda_alike is_nvidia is_cuda_available has_cuda
+HAS_TRITON has_triton is_triton_available
+""".split()
 _NO = """
 is_hip is_rocm is_amd is_npu is_xpu is_musa is_cpu is_hpu is_mps is_tpu is_neuron is_maca
 is_mthreads is_ascend is_intel is_out_of_tree is_unspecified is_habana is_gfx95_supported
@@ -80,12 +84,15 @@ _COMPUTED: dict[str, Callable[[Arch], object]] = {
     "get_num_sms": lambda arch: arch.sm_count,
     "get_device_sm_count": lambda arch: arch.sm_count,
     "num_compute_units": lambda arch: arch.sm_count,
+    "fp8_dtype": lambda arch: DTYPES["float8_e4m3fn"],
     "get_current_target": lambda arch: DeviceTarget("cuda", _number(arch), arch.warp_size),
 }
 
 _FLAGS: dict[str, Callable[[Arch], bool]] = {
     "is_blackwell": lambda arch: arch.capability[0] in (10, 12),
     "is_blackwell_supported": lambda arch: arch.capability[0] in (10, 12),
+    # Programmatic dependent launch came with sm_90.
+    "is_arch_support_pdl": lambda arch: arch.capability >= (9, 0),
     "is_hopper": lambda arch: arch.capability[0] == 9,
     "is_ampere": lambda arch: arch.capability[0] == 8,
     "is_sm12x": lambda arch: arch.capability[0] == 12,

@@ -47,6 +47,18 @@ def test_vendor_is_nvidia_when_asked_by_attribute(tmp_path: Path, arch: Arch) ->
 
 
 @EVERY_ARCH
+def test_triton_is_there(tmp_path: Path, arch: Arch) -> None:
+    code = "[bool(platform.HAS_TRITON), platform.has_triton(), platform.is_triton_available()]"
+    assert ask(tmp_path, arch, code) == [True, True, True]
+
+
+@EVERY_ARCH
+def test_float8_is_e4m3_and_dependent_launches_need_sm_90(tmp_path: Path, arch: Arch) -> None:
+    assert str(ask(tmp_path, arch, "platform.fp8_dtype()")) == "torch.float8_e4m3fn"
+    assert ask(tmp_path, arch, "platform.is_arch_support_pdl()") is (arch.capability >= (9, 0))
+
+
+@EVERY_ARCH
 def test_capability_is_a_pair_with_names(tmp_path: Path, arch: Arch) -> None:
     code = "platform.get_device_capability(0)"
     found = ask(tmp_path, arch, code)

@@ -58,13 +58,23 @@ def fetch_sources(wheel: Wheel, cache: Path) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as temporary:
             archive = _download(wheel, Path(temporary))
-            _unpack(archive, Path(temporary, "sources"))
+            try:
+                _unpack(archive, Path(temporary, "sources"))
+            except (zipfile.BadZipFile, OSError) as error:
+                size = archive.stat().st_size
+                raise WheelMissing(
+                    f"{wheel.distribution} {wheel.version}: {archive.name} ({size:,} bytes) cannot "
+                    f"be unpacked into {cache}: {error}"
+                ) from error
+            archive.unlink()
             _move_into_place(Path(temporary, "sources"), unpacked)
     return unpacked
 
 
 def _download(wheel: Wheel, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    # pip would keep the whole archive, of which only the Python files are wanted.
+    command += ["--no-cache-dir", "--disable-pip-version-check"]
     command += ["--only-binary=:all:", "--implementation", "cp", "--dest", str(folder)]
     command += ["--python-version", wheel.python_version]
     command += [part for platform in wheel.platforms for part in ("--platform", platform)]

@@ -140,9 +140,7 @@ def test_decode_of_one_head_of_queries_per_head_of_keys_is_not_grouped(load, wit
 def test_merge_binds_the_strides_of_lse_that_lies_by_head(load, witness, with_lse):
     tensor = witness.tensor
     lse = tensor("lse", "float32", (12, 9)) if with_lse else None
-    float8 = tensor("of float8", "float8_e4m3fn", (1,)).dtype
-    module = load(provide={"vllm.platforms.current_platform.fp8_dtype": lambda: float8})
-    module.merge_attn_states(
+    load().merge_attn_states(
         tensor("output", "bfloat16", (9, 12, 192)),
         tensor("prefix", "bfloat16", (9, 12, 192), strides=(3072, 256, 1)),
         tensor("prefix lse", "float32", (12, 9)),

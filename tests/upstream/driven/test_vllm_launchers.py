@@ -218,9 +218,8 @@ def test_router_product_is_compiled_once_for_each_number_of_rows(
     first, second = product(hidden, weight), product(hidden, weight)
 
     [kernel] = sm120.recording.calls("LLFp32WDotprod")
-    given = dict(kernel.kwargs)
-    del given["use_pdl"]
-    assert given == {"m": rows, "k": 1000, "bs": 192, "token_groups": groups, "epb": 1}
+    chosen = {"m": rows, "k": 1000, "bs": 192, "token_groups": groups, "epb": 1}
+    assert kernel.kwargs == {**chosen, "use_pdl": True}
     # The last strides are a multiple of gcd(8, 1000) = 8; the output's need not be.
     fakes = sm120.recording.calls("make_fake_tensor")
     assert [call.kwargs["divisibility"] for call in fakes] == [8, 8, 1]

@@ -17,13 +17,12 @@ LAUNCHERS = [
     "vllm.model_executor.warmup.jit_warmup",
     "vllm.model_executor.warmup.jit_warmup_triton_helper",
 ]
-PDL = {"vllm.platforms.current_platform.is_arch_support_pdl": lambda: True}
 STATE = piece("state", "float32", (10, 8, 96), (1024, 96, 1))
 
 
 @pytest.mark.drives(GATHER, "gather_initial_states")
 def test_gathered_states_are_dense_rows_of_a_padded_pool(load, witness):
-    returned = load(provide=PDL).gather_initial_states(
+    returned = load().gather_initial_states(
         witness.tensor("state", "float32", (10, 8, 96), strides=(1024, 96, 1)),
         witness.tensor("indices", "int32", (3,), strides=(2,)),
         witness.tensor("has state", "bool", (3,)),
@@ -51,7 +50,7 @@ def test_gathered_states_are_dense_rows_of_a_padded_pool(load, witness):
 
 @pytest.mark.drives(SCATTER, "scatter_states")
 def test_scattered_states_are_launched_by_the_dispatcher(load, witness):
-    load(real=LAUNCHERS, provide=PDL).scatter_states(
+    load(real=LAUNCHERS).scatter_states(
         witness.tensor("state", "float32", (10, 8, 96), strides=(1024, 96, 1)),
         witness.tensor("source", "float32", (3, 8, 96)),
         witness.tensor("indices", "int64", (3,)),
