@@ -1,8 +1,12 @@
-"""How much of upstream is driven: counted from the markers, checked against the real files."""
+"""How much of upstream is driven: counted from the markers, checked against the real files.
+
+``python -m tests.upstream.test_driven`` prints the counts of each project.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 from tests.upstream.conftest import sources_or_skip
@@ -58,3 +62,31 @@ def test_paths_that_have_a_name_are_counted():
     assert text_constants(tree) == {"A": "x.py", "B": "x.py"}
     arguments = [ast.parse(text, mode="eval").body for text in ("B", "'y.py'")]
     assert [text_of(part, text_constants(tree)) for part in arguments] == ["x.py", "y.py"]
+
+
+def counts(found):
+    """Return (functions, files) by project, and of all under ``"all"``."""
+    functions = Counter(path.partition("/")[0] for path, _ in found)
+    files = Counter(path.partition("/")[0] for path in {path for path, _ in found})
+    by_project = {name: (functions[name], files[name]) for name in sorted(functions)}
+    return {**by_project, "all": (functions.total(), files.total())}
+
+
+def test_functions_and_files_are_counted_by_project():
+    found = {("a/x.py", "f"), ("a/x.py", "g"), ("a/y.py", "f"), ("b/x.py", "f")}
+    assert counts(found) == {"a": (3, 2), "b": (1, 1), "all": (4, 3)}
+
+
+def test_at_least_60_functions_of_30_files_are_driven():
+    functions, files = counts(markers())["all"]
+    assert functions >= 60 and files >= 30
+
+
+def test_at_least_32_functions_of_17_files_of_sglang_are_driven():
+    functions, files = counts(markers())["sglang"]
+    assert functions >= 32 and files >= 17
+
+
+if __name__ == "__main__":
+    for project, (functions, files) in counts(markers()).items():
+        print(f"{project}: {functions} functions of {files} files")

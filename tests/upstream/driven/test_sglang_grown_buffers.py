@@ -125,13 +125,15 @@ def test_sheared_bias_is_a_typed_view_of_bytes_kept_by_stream(load, sm120, witne
     module.is_fake_mode = lambda: False
     x = sm120.tensor((1,), "bfloat16", "cuda:0")
     view = module._shear_bias_empty((2, 3, 4), x.dtype, x.device)
+    # 24 elements of 2 bytes, on device 0 and its default stream
+    witness.saw(made("eager", "torch.empty", "uint8", (48,), kept="_shear_bias_workspace[(0, 0)]"))
+    assert witness.of(view) == piece("eager", "bfloat16", (2, 3, 4))
     with sm120.session.other_stream():
-        module._shear_bias_empty((2, 3, 4), x.dtype, x.device)
-    assert len(module._shear_bias_workspace) == 2
-    [bytes_kept, others] = sm120.recording.allocations()
-    assert not bytes_kept.shares_storage_with(others)
-    assert [bytes_kept.shape, others.shape] == [(48,), (48,)]  # 24 elements of 2 bytes
-    assert view.shape == (2, 3, 4) and bytes_kept.shares_storage_with(view)
+        other = module._shear_bias_empty((2, 3, 4), x.dtype, x.device)
+    [_, (_, stream)] = module._shear_bias_workspace
+    key = f"_shear_bias_workspace[(0, {stream})]"
+    witness.saw(made("other", "torch.empty", "uint8", (48,), kept=key).under("other stream"))
+    assert stream != 0 and witness.of(other) == piece("other", "bfloat16", (2, 3, 4))
 
 
 @pytest.mark.drives(SHEAR, "_shear_bias_empty")
