@@ -11,7 +11,7 @@ from pytest_sm120.contracts.any_order import (
     refuse_without_hypothesis,
     search_any_order,
 )
-from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES, judge_each
+from pytest_sm120.contracts.clauses import ANY_ORDER, CLAUSES, asks_for_more, judge_each
 from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
 from pytest_sm120.contracts.keys import show_key
 from pytest_sm120.contracts.looking import find_rivals, look_at
@@ -69,6 +69,10 @@ def check(
     plans = plan_steps(
         DEFAULT_SIZES if sizes is None else sizes, DEFAULT_DEVICES if devices is None else devices
     )
+    if asks_for_more(contract):
+        from pytest_sm120.contracts.further_clauses import more_steps
+
+        plans += more_steps(contract, plans)
     _refuse_what_cannot_be_judged(contract, plans, bench, thorough)
     check_pins(versions)
     driven, seen = _drive_and_look(contract, plans, drive, bench)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pytest_sm120.contracts import initial_value, layout, residence, reuse
 from pytest_sm120.contracts.results import ClauseResult, result_of
+from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.contracts.verdicts import NOT_ASKED_FOR, Verdict
 
 
@@ -38,6 +39,26 @@ def _judge(clause: Clause, seen: Any) -> Verdict:
     return clause.judge(seen)
 
 
+def _later(name: str) -> Callable[[Any], Verdict]:
+    """Return a judge whose module is read when the contract asks for it: few contracts do."""
+
+    def judge(seen: Any) -> Verdict:
+        from pytest_sm120.contracts import further_clauses
+
+        verdict: Verdict = getattr(further_clauses, name)(seen)
+        return verdict
+
+    return judge
+
+
+_FURTHER: tuple[Clause, ...] = (
+    Clause("one per stream", _later("judge_streams"), asked_by="per_stream"),
+    Clause("one per dtype", _later("judge_dtypes"), asked_by="per_dtype"),
+    Clause("one for every spelling", _later("judge_spellings"), asked_by="any_spelling"),
+    Clause("kept alive for graphs", _later("judge_graphs"), asked_by="outlives_graphs"),
+    Clause("not handed out", _later("judge_returned"), asked_by="private"),
+)
+
 CLAUSES: tuple[Clause, ...] = (
     Clause("initial value", initial_value.judge_initial_value, is_hazard=True),
     Clause("dtype", layout.judge_dtype),
@@ -57,7 +78,14 @@ CLAUSES: tuple[Clause, ...] = (
         "cleared on every call", initial_value.judge_clearing, True, asked_by="cleared_each_call"
     ),
     Clause("not allocated in inference mode", residence.judge_inference_mode),
+    *_FURTHER,
 )
+
+
+def asks_for_more(contract: Scratch) -> bool:
+    """Return whether a contract asks for calls besides those that every contract has."""
+    return any(getattr(contract, clause.asked_by) for clause in _FURTHER)
+
 
 #: Judged only with ``thorough=True``, by any_order.py.
 ANY_ORDER = "any order of calls"

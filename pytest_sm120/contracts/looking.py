@@ -35,10 +35,31 @@ def look_at(
         kept, records = kept_in(step, keys), tuple(step.step.records())
         new, foreign = finder.find(kept, step.plan)
         alike = () if new else finder.find_lookalikes(kept, step.plan)
-        steps.append(SeenStep(step.plan, records, new, held.get(device), foreign, alike))
+        before = held.get(device)
+        steps.append(
+            SeenStep(
+                step.plan,
+                records,
+                new,
+                before,
+                foreign,
+                alike,
+                step.returned,
+                step.refusal is not None,
+                *_fate_of(before, contract, recording),
+            )
+        )
         if new is not None:
             held[device] = new
     return Seen(contract, tuple(steps), tuple(kept_first), missing)
+
+
+def _fate_of(before: Buffer | None, contract: Scratch, recording: Recording) -> tuple[bool, bool]:
+    """Return whether a captured graph took a buffer, and whether its memory is free by now."""
+    if before is None or not contract.outlives_graphs:
+        return False, False
+    made = before.allocation
+    return bool(recording.graphs_holding(made)), recording.freed_at(made) is not None
 
 
 def find_rivals(contract: Scratch, kept: Sequence[Buffer], plan: PlannedStep) -> list[Buffer]:

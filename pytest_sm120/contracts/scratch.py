@@ -41,6 +41,17 @@ class Scratch:
     cleared_each_call: bool = False
     #: Whether it may be born in inference mode: right when host code never writes it outside.
     allow_inference: bool = False
+    #: Whether each stream has one of its own: right when two streams may use it at the same time.
+    per_stream: bool = False
+    #: A second dtype whose calls, ``drive(size, device, dtype=...)``, have one of their own.
+    per_dtype: str | None = None
+    #: Whether ``"cuda"`` and a device object find the same buffer as ``"cuda:0"``.
+    any_spelling: bool = False
+    #: Whether a captured graph may still point at memory that a growth replaces: it must then be
+    #: kept alive, or the growth be refused.
+    outlives_graphs: bool = False
+    #: Whether no call returns a view of it, which the next call would overwrite.
+    private: bool = False
 
     def __post_init__(self) -> None:
         refuse_unknown_key(self.key, "Scratch(key=)")
@@ -48,6 +59,8 @@ class Scratch:
         find_dtype(self.dtype)
         _refuse_unknown_shape(self.shape)
         _refuse_unknown_latent(self.latent)
+        if self.per_dtype is not None:
+            find_dtype(self.per_dtype)
         if self.consumer is not None:
             check_consumer(self.consumer)
 

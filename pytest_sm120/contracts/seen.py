@@ -71,6 +71,14 @@ class SeenStep(NamedTuple):
     took_other_key: bool = False
     #: Where there is no new buffer: those that are like it, but kept under keys of another kind.
     lookalikes: tuple[Buffer, ...] = ()
+    #: The tensors that the call returned.
+    returned: tuple[TensorView, ...] = ()
+    #: Whether the code under test refused the call.
+    refused: bool = False
+    #: Whether a captured graph took the buffer that was there before.
+    in_graph: bool = False
+    #: Whether the memory of the buffer that was there before is free by now.
+    freed: bool = False
 
     @property
     def name(self) -> str:

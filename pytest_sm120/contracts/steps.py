@@ -11,7 +11,9 @@ from typing import Literal, NamedTuple, Protocol
 from pytest_sm120.contracts.keys import describe, rank_of_key, show_key
 from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.errors import UsageError
+from pytest_sm120.recorder.reachable import find_tensors
 from pytest_sm120.recorder.recording import Recording, Step
+from pytest_sm120.recorder.records import TensorView
 from pytest_sm120.tensors.devices import Device, without_default_index
 
 #: Calls the code under test once, with a size and a device.
@@ -74,6 +76,8 @@ class DrivenStep(NamedTuple):
     step: Step
     #: What the code under test raised to refuse the call, if it did.
     refusal: Exception | None = None
+    #: The tensors in what drive returned.
+    returned: tuple[TensorView, ...] = ()
 
 
 class Driven(NamedTuple):
@@ -176,18 +180,24 @@ def drive_steps(plans: Sequence[PlannedStep], drive: Drive, bench: Bench) -> Dri
     __tracebackhide__ = True
     done: list[DrivenStep] = []
     for plan in plans:
-        refusal = None
+        refusal: Exception | None = None
+        returned: tuple[TensorView, ...] = ()
         try:
             with bench.recording.step(plan.name) as step, _mode_of(plan, bench):
-                drive(plan.size, plan.spelled or plan.device, **plan.keywords)
+                returned = _views_in(drive(plan.size, plan.spelled or plan.device, **plan.keywords))
         except _REFUSALS as error:
             if not plan.may_refuse:
                 return Driven(tuple(done), plan, error)
             refusal = error
         except Exception as error:
             return Driven(tuple(done), plan, error)
-        done.append(DrivenStep(plan, step, refusal))
+        done.append(DrivenStep(plan, step, refusal, returned))
     return Driven(tuple(done))
+
+
+def _views_in(result: object) -> tuple[TensorView, ...]:
+    # Not the tensors themselves: whether they are still held by others is asked later.
+    return tuple(view for _, view in find_tensors([("", result)]))
 
 
 # What code raises to refuse an argument. An AttributeError is a slip, and an Sm120Error is ours.
