@@ -133,7 +133,11 @@ def _judge_allocation(seen: Seen, step: SeenStep, largest: int | None) -> Findin
         return _judge_new(seen, step, step.new) if grows else _explain_again(step, step.new)
     # Without a shape, only the first call on a device is known to need a buffer.
     needs_one = largest is None or (grows and seen.contract.shape is not None)
-    return _explain_missing(seen, step) if needs_one else None
+    # Growth by a factor leaves room for later calls.
+    enough = step.before is not None and prod(step.before.allocation.shape) >= _needed(
+        seen.contract, step.plan.size
+    )
+    return _explain_missing(seen, step) if needs_one and not enough else None
 
 
 def _judge_new(seen: Seen, step: SeenStep, new: Buffer) -> Finding | None:

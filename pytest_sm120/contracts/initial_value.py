@@ -17,6 +17,8 @@ from pytest_sm120.tensors.number_formats import convert_number
 from pytest_sm120.tensors.storages import Number
 
 ByteRange = tuple[int, int]
+# As many as a message lists.
+_MOST_RANGES = 4
 
 _RECYCLED = "Rows that a launch skips keep what the allocator recycled."
 _OTHER_VALUE = "Rows that a launch skips keep that value, and who reads them expects another."
@@ -124,7 +126,7 @@ def _ranges_set(
     )
     for fill in step.fills_before(made.view.storage, before):
         if _sets(fill, value, made.dtype):
-            ranges.append(fill.view.byte_range)
+            ranges += _bytes_of(fill.view)
         elif _replaces(fill, view):
             ranges.clear()
     return ranges
@@ -142,8 +144,16 @@ def _replaces(fill: Fill, view: TensorView) -> bool:
 def _sets(fill: Fill, value: Number, dtype: str) -> bool:
     # Bytes of another dtype are the same value only when that is zero.
     same_bits = fill.view.dtype == dtype or value == 0
-    dense = is_dense(fill.view.shape, fill.view.strides)
-    return same_bits and dense and _is_stored_as(fill.value, value, dtype)
+    return same_bits and _is_stored_as(fill.value, value, dtype)
+
+
+def _bytes_of(view: TensorView) -> list[ByteRange]:
+    if is_dense(view.shape, view.strides):
+        return [view.byte_range]
+    # Read only here: hardly any code sets a buffer column by column.
+    from pytest_sm120.contracts.byte_ranges import ranges_of
+
+    return ranges_of(view)
 
 
 def _is_covered(view: TensorView, ranges: Sequence[ByteRange]) -> bool:
@@ -198,7 +208,8 @@ def _explain_partial(step: SeenStep, made: Allocation, contract: Scratch) -> str
     known = _ranges_set(step, made, made.view, contract.value, order)
     if not known:
         return ""
-    ranges = ", ".join(f"{low} to {high}" for low, high in known)
+    more = ", ..." if len(known) > _MOST_RANGES else ""
+    ranges = ", ".join(f"{low} to {high}" for low, high in known[:_MOST_RANGES]) + more
     return f" and sets bytes {ranges} of {made.bytes} before the first launch"
 
 

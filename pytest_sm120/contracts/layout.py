@@ -71,9 +71,15 @@ def compare_shape(code: str, step: SeenStep, seen: Seen) -> Verdict:
     wanted = seen.contract.shape_at(step.plan.size)
     if wanted is None:
         return "the contract names no shape"
-    if step.new is None or step.new.allocation.shape == wanted:
+    if step.new is None or _fits(step.new.allocation.shape, wanted, seen.contract.at_least):
         return None
     return _explain_shape(code, step, step.new, wanted)
+
+
+def _fits(shape: Shape, wanted: Shape, at_least: bool) -> bool:
+    if not at_least or len(shape) != len(wanted):
+        return shape == wanted
+    return all(there >= needed for there, needed in zip(shape, wanted, strict=True))
 
 
 def _explain_shape(code: str, step: SeenStep, buffer: Buffer, wanted: Shape) -> Finding:

@@ -33,6 +33,8 @@ class Scratch:
     dtype: object
     #: Its shape, or a function from the size of a call to the shape; None is not judged.
     shape: Sequence[int] | Callable[[int], Sequence[int]] | None = None
+    #: Whether ``shape`` is the least that a call needs: growth by a factor may take more.
+    at_least: bool = False
     #: Who reads what nobody wrote, and up to which version, e.g. ``"flashinfer-python<=0.6.18"``.
     consumer: str | None = None
     #: Whether a hazard that the version in force does not have fails (``"fail"``) or warns.

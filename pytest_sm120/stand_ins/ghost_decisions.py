@@ -92,6 +92,7 @@ def decide(ghost: Any, question: str, answer: T) -> T:
             key=ghost._origin,
             called=f"{ghost._origin}(" in ghost._name,
             held=ghost._ghosts.names_of(ghost),
+            sibling=ghost._ghosts.sibling_of(ghost._origin),
         )
     execution.assume(Assumption(find_place().site, question, repr(answer)))
     return answer

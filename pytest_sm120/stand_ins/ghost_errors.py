@@ -21,17 +21,27 @@ def unknown_operation(site: str, name: str, key: str) -> UnknownOperation:
 
 
 def value_asked_of_ghost(
-    site: str, name: str, question: str, *, key: str, called: bool, held: Iterable[str]
+    site: str,
+    name: str,
+    question: str,
+    *,
+    key: str,
+    called: bool,
+    held: Iterable[str],
+    sibling: str | None = None,
 ) -> GhostValue:
     """Return the error for a decision on a ghost at run time.
 
     ``key`` is what ``provide=`` would be given, ``called`` whether the ghost is what a call of it
-    returned, ``held`` the module globals that hold the ghost.
+    returned, ``held`` the module globals that hold the ghost, ``sibling`` the module below the root
+    whose file defines it.
     """
     value = "lambda *args: ..." if called else "..."
     remedy = f'Give it a value: sm120.load(..., provide={{"{key}": {value}}})'
     for name_of_global in list(held)[:1]:
         remedy += f", or set {name_of_global} on the loaded module"
+    if sibling is not None:
+        remedy += f', or load the module that defines it: real=["{sibling}"]'
     return GhostValue(
         f"{site}: the code asked {question} at run time, but {name} is a ghost: it was "
         "imported from something that is neither loaded nor provided, so it has no value.",

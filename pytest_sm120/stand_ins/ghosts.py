@@ -46,6 +46,8 @@ class Ghosts:
         self.look_up: Callable[[str], object] = self.named
         #: Finds the names of module globals that hold an object, for remedies.
         self.names_of: Callable[[object], list[str]] = lambda held: []
+        #: Finds the module below the root that has a dotted name, for remedies.
+        self.sibling_of: Callable[[str], str | None] = lambda dotted: None
         #: The functions that a ghost was put around, and that are themselves nevertheless.
         self.decorated: WeakSet[FunctionType] = WeakSet()
         self._operators: dict[str, FunctionType] = {}

@@ -46,6 +46,7 @@ class Loader:
         self._files = files
         self._ghosts = Ghosts(execution)
         self._ghosts.names_of = self._globals_that_hold
+        self._ghosts.sibling_of = self._sibling_of
         self._system = ImportSystem(self._ghosts, {}, real_packages)
         self._state: ProcessState | None = None
         self._restore_classes: Callable[[], None] = lambda: None
@@ -197,6 +198,12 @@ class Loader:
             sibling = find_sibling(parent, self._base) if parent else None
             name = None if sibling is None else self._files.origin_of(last, sibling)
         return None if name in followed or name == dotted else name
+
+    def _sibling_of(self, dotted: str) -> str | None:
+        """Return the module that defines a name, where the root has a file of it, else None."""
+        module, _, _ = dotted.rpartition(".")
+        found = find_sibling(module, self._base) if module else None
+        return None if found is None else module
 
     def _globals_that_hold(self, held: object) -> list[str]:
         return [

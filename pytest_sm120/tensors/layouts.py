@@ -106,6 +106,33 @@ def element_offsets(shape: Shape, strides: Shape, offset: int) -> list[int]:
     return offsets
 
 
+def channels_last_strides(shape: Shape) -> Shape:
+    """Return the strides of a tensor whose second dimension lies innermost."""
+    inner = contiguous_strides((shape[0], *shape[2:], shape[1]))
+    return (inner[0], inner[-1], *inner[1:-1])
+
+
+def is_channels_last(shape: Shape, strides: Shape) -> bool:
+    """Return whether the elements lie as with channels_last_strides and leave no gaps."""
+    pairs = zip(shape, strides, channels_last_strides(shape), strict=True)
+    return all(size == 1 or stride == step for size, stride, step in pairs)
+
+
+def looks_channels_last(shape: Shape, strides: Shape) -> bool:
+    """Return whether the strides of four dimensions grow as with channels_last_strides."""
+    if len(shape) != 4 or strides[1] == 0:
+        return False
+    least = 0
+    for dimension in (1, 3, 2, 0):
+        if shape[dimension] == 0 or strides[dimension] < least:
+            return False
+        # With one channel and one column both orders are alike; that counts as row-major.
+        if dimension == 0 and least == strides[1]:
+            return False
+        least = strides[dimension] * max(shape[dimension], 1)
+    return True
+
+
 def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Return whether every element has its own place and no place in between is left out."""
     expected = 1

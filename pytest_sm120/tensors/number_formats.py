@@ -124,10 +124,18 @@ def round_float(value: float, dtype: DType) -> float:
     if limits is None or limits.dtype == "float8_e8m0fnu":
         raise ArithmeticError(f"rounding to {dtype.name} is not followed")
     if math.isinf(value):
-        return value if limits.has_infinity else math.nan
+        return math.copysign(_beyond(limits), value)
     exponent = max(math.frexp(value)[1] - 1, math.frexp(limits.tiny)[1] - 1)
     step = math.ldexp(limits.eps, exponent)
     rounded = round(value / step) * step
     if abs(rounded) > limits.max:
-        return math.copysign(math.inf, value) if limits.has_infinity else math.nan
+        return math.copysign(_beyond(limits), value)
     return math.copysign(rounded, value)
+
+
+def _beyond(limits: FloatLimits) -> float:
+    """Return what torch 2.13 makes of a number that is too large for the format."""
+    if limits.has_infinity:
+        return math.inf
+    # It saturates e4m3fn, and no other format without infinities.
+    return limits.max if limits.dtype == "float8_e4m3fn" else math.nan

@@ -37,6 +37,30 @@ def test_defect_is_found_in_some_order(name):
     assert search(SplitScratch(**fields), contract).code == "any order of calls"
 
 
+class GrowsByHalf(SplitScratch):
+    """Takes half as much again as it has when it grows."""
+
+    def allocate(self, rows, device, grows):
+        kept = self.buffers.get(self.key(device))
+        more = kept.view.shape[0] * 3 // 2 if kept else 0
+        return super().allocate(max(rows, more), device, grows)
+
+
+def test_growth_by_a_factor_holds_in_any_order_when_the_shape_is_the_least():
+    target = GrowsByHalf()
+    contract = replace(CONTRACT, at_least=True)
+    result = check(contract, target, bench=target.bench, sizes=[4, 4, 2, 5], thorough=True)
+    assert result.clauses[-1].outcome == "held"
+
+
+@pytest.mark.parametrize(("row", "rank"), [(8, (16,)), (16, (16, 1))])
+def test_smaller_shape_and_another_rank_are_not_the_least(row, rank):
+    target = SplitScratch(row=lambda rows: row)
+    contract = replace(CONTRACT, shape=lambda size: (size * 4, *rank), at_least=True)
+    with pytest.raises(ContractBroken, match=r"\. shape: "):
+        check(contract, target, bench=target.bench)
+
+
 def test_missing_growth_is_found_without_a_shape_never():
     target = SplitScratch(guard=lambda has, needs: False)
     assert search(target, replace(CONTRACT, shape=None)) is None

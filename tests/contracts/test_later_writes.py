@@ -12,7 +12,7 @@ import pytest
 from pytest_sm120.contracts import Scratch, check
 from pytest_sm120.errors import ContractBroken, UsageError
 from pytest_sm120.tensors.storages import Number
-from tests.contracts.fake_targets import FakeBench
+from tests.contracts.fake_targets import FakeBench, FakeTensor
 
 __sm120_target__ = True
 
@@ -72,6 +72,31 @@ def test_initial_value_breaks_when_all_of_it_is_set_to_another_value():
         " value, and who reads them expects another. Set it to 0 there, or correct the contract's"
         " init=."
     )
+
+
+def in_columns(bench, made, *bounds):
+    rows, row = made.view.shape
+    for start, stop in zip(bounds, bounds[1:], strict=False):
+        view = made.view._replace(
+            shape=(rows, stop - start), byte_range=(start, (rows - 1) * row + stop)
+        )
+        bench.fill(FakeTensor(view))
+
+
+def test_initial_value_holds_when_it_is_set_column_by_column():
+    target = Workspace(
+        fill=lambda bench, made: in_columns(bench, made, 0, 6, 16), call=("torch.empty", None)
+    )
+    check(CONTRACT, target, bench=target.bench)
+
+
+def test_initial_value_breaks_when_a_column_is_left_out():
+    target = Workspace(
+        fill=lambda bench, made: in_columns(bench, made, 1, 6, 16), call=("torch.empty", None)
+    )
+    first, growth = broken(target)
+    told = " and sets bytes 1 to 6, 17 to 22, 33 to 38, 49 to 54, ... of 64 before the first launch"
+    assert told in first and growth.startswith("growth initial value: ")
 
 
 def test_initial_value_holds_when_a_part_is_set_to_data():

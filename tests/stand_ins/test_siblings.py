@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sm120.errors import TargetError
+from pytest_sm120.errors import GhostValue, TargetError
 from tests.stand_ins.bench import Bench
 
 
@@ -128,3 +128,26 @@ def test_star_import_of_what_is_not_below_the_root_binds_nothing(bench: Bench) -
 def test_star_import_of_a_real_sibling_binds_its_objects(bench: Bench) -> None:
     bench.write("sibling.py", "a = 1\n")
     assert bench.load("from sibling import *\nb = a\n", real=["sibling"]).b == 1
+
+
+def test_value_that_a_sibling_defines_is_asked_for_with_real(bench: Bench) -> None:
+    bench.write("pkg/__init__.py", "")
+    bench.write("pkg/numbers.py", "def double(n): return 2 * n\n")
+    source = "from pkg.numbers import double\ndef run(): return range(double(3))\n"
+    with pytest.raises(GhostValue) as asked:
+        bench.load(source, "pkg/target.py").run()
+    assert str(asked.value) == (
+        "target.py:2: the code asked index(pkg.numbers.double()) at run time, but "
+        "pkg.numbers.double() is a ghost: it was imported from something that is neither loaded "
+        "nor provided, so it has no value. Any answer would send the test down a branch by "
+        "accident. Give it a value: sm120.load(..., provide="
+        '{"pkg.numbers.double": lambda *args: ...}), or load the module that defines it: '
+        'real=["pkg.numbers"].'
+    )
+    assert list(bench.load(source, "pkg/target.py", real=["pkg.numbers"]).run()) == list(range(6))
+
+
+def test_name_without_a_module_is_asked_for_with_provide_only(bench: Bench) -> None:
+    with pytest.raises(GhostValue) as asked:
+        bench.load("import lib\ndef run(): return int(lib)\n").run()
+    assert "real=" not in str(asked.value)

@@ -31,6 +31,7 @@ DTYPES = [
     "float8_e4m3fnuz",
     "float8_e5m2fnuz",
     "float8_e8m0fnu",
+    "complex32",
     "complex64",
     "complex128",
 ]
@@ -122,8 +123,8 @@ OTHERS = {
     "softmax": "t.softmax(0)",
     "softmax_last": "t.softmax(1)",
     "logsumexp": "t.logsumexp(0)",
-    "cumsum": "t.cumsum(0)",
-    "cumprod": "t.cumprod(0)",
+    "cumsum": "t.cumsum(0, dtype=t.dtype)",
+    "cumprod": "t.cumprod(0, dtype=t.dtype)",
     "max_along": "t.max(0)",
     "min_along": "t.min(0)",
     "masked_fill": "t.masked_fill(torch.zeros(2, 2, dtype=torch.bool), 0)",
@@ -135,6 +136,17 @@ OTHERS = {
     "matmul": "t @ t",
     "bmm": "torch.bmm(t[None], t[None])",
     "fill": "t.fill_(1)",
+    "sum": "t.sum(dtype=t.dtype)",
+    "prod": "t.prod(dtype=t.dtype)",
+    "linear": "torch.nn.functional.linear(t, t)",
+    "div_floor": "torch.div(t, t, rounding_mode='floor')",
+    "div_trunc": "torch.div(t, t, rounding_mode='trunc')",
+    "dot": "t[0] @ t[0]",
+    "mv": "t @ t[0]",
+    "searchsorted": "torch.searchsorted(t[0], t)",
+    "arange": "torch.arange(5, dtype=t.dtype)",
+    "rand": "torch.rand(2, dtype=t.dtype)",
+    "randn": "torch.randn(2, dtype=t.dtype)",
 }
 
 

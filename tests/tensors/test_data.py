@@ -112,8 +112,12 @@ def test_edge_of_a_format_is_kept(value, name, expected):
     assert round_float(value, DTYPES[name]) == expected
 
 
-def test_number_beyond_a_format_without_infinity_is_not_a_number():
-    assert math.isnan(round_float(465.0, DTYPES["float8_e4m3fn"]))
+def test_number_beyond_e4m3fn_is_the_largest_one():
+    assert round_float(465.0, DTYPES["float8_e4m3fn"]) == 448.0
+    assert round_float(-math.inf, DTYPES["float8_e4m3fn"]) == -448.0
+
+
+def test_number_beyond_another_format_without_infinity_is_not_a_number():
     assert math.isnan(round_float(math.inf, DTYPES["float8_e4m3fnuz"]))
 
 
@@ -149,27 +153,57 @@ def test_unknown_storage_answers_nothing():
 def test_uniform_zero_is_zero_in_other_dtypes_but_not_in_the_scale_format():
     storage = make_storage(Uniform(0, DTYPES["int8"]))
     assert storage.read([0, 1], DTYPES["float32"]) == [0.0, 0.0]
-    assert storage.read([0], DTYPES["float8_e8m0fnu"]) is None
+    assert storage.read([0], DTYPES["float8_e8m0fnu"]) == [2.0**-127]
 
 
-@pytest.mark.parametrize("value", [1, -0.0])
-def test_uniform_value_is_not_known_in_other_dtypes(value):
-    assert make_storage(Uniform(value, DTYPES["float32"])).read([0], DTYPES["int8"]) is None
+@pytest.mark.parametrize(
+    ("value", "dtype", "seen"),
+    [
+        (1, "int8", [0, 0, -128, 63]),
+        (-0.0, "int8", [0, 0, 0, -128]),
+        (1, "int64", [0x3F8000003F800000]),
+        (math.nan, "int8", None),
+        (1, "float4_e2m1fn_x2", None),
+    ],
+)
+def test_uniform_value_is_seen_through_its_bytes_in_other_dtypes(value, dtype, seen):
+    storage = make_storage(Uniform(value, DTYPES["float32"]))
+    places = list(range(len(seen or [0])))
+    assert storage.read(places, DTYPES[dtype]) == seen
 
 
-def test_written_elements_are_read_back_in_their_own_dtype_only():
+def test_written_elements_are_seen_through_their_bytes_in_other_dtypes():
     storage = make_storage(Uniform(0, DTYPES["int8"]))
     storage.write([1, 7], [5, 6], DTYPES["int8"])
     assert storage.contents == Elements([0, 5, 0, 0, 0, 0, 0, 6], DTYPES["int8"])
     assert storage.read([7], DTYPES["int8"]) == [6]
-    assert storage.read([0], DTYPES["int16"]) is None
+    assert storage.read([0, 3], DTYPES["int16"]) == [5 * 256, 6 * 256]
+    assert storage.read([], DTYPES["int16"]) == []
+
+
+def test_write_as_another_dtype_keeps_the_other_bytes():
+    storage = make_storage(Elements([1, 2, 3, 4, 5, 6, 7, 8], DTYPES["uint8"]))
+    storage.write([1], [256], DTYPES["int16"])
+    assert storage.read(list(range(8)), DTYPES["uint8"]) == [1, 2, 0, 1, 5, 6, 7, 8]
+
+
+def test_write_as_a_dtype_that_leaves_bytes_over_becomes_unknown():
+    storage = make_storage(Uniform(1, DTYPES["uint8"]), 7)
+    storage.write([0], [1], DTYPES["int16"])
+    assert storage.contents is None
+
+
+def test_elements_whose_bytes_are_not_known_are_not_seen_in_other_dtypes():
+    storage = make_storage(Elements([math.nan, 1.0], DTYPES["float32"]))
+    assert storage.read([0, 1], DTYPES["int32"]) is None
+    assert storage.read([1], DTYPES["int32"]) == [0x3F800000]
 
 
 @pytest.mark.parametrize(
     "storage",
     [
         make_storage(),
-        make_storage(Uniform(1, DTYPES["int16"])),
+        make_storage(Uniform(math.nan, DTYPES["float16"])),
         make_storage(Uniform(0, DTYPES["int8"]), LARGEST_FOLLOWED + 1),
     ],
 )

@@ -140,6 +140,8 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
     """Write a number or a tensor to the picked elements."""
     refuse_write(target)
     given = value if isinstance(value, Tensor) else _number(target, value)
+    if not target.numel() and not any(is_unknown_mask(each) for each in tensors.values()):
+        _plan(target, tensors).refuse_outside()
     if given.dtype is not target.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "

@@ -53,6 +53,10 @@ def _log(value: float) -> float:
     return -math.inf if value == 0 else math.log(value)
 
 
+def _log1p(value: float) -> float:
+    return -math.inf if value == -1 else math.log1p(value)
+
+
 def _log2(value: float) -> float:
     return -math.inf if value == 0 else math.log2(value)
 
@@ -86,7 +90,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
         "expm1": math.expm1,
         "log": _log,
         "log2": _log2,
-        "log1p": math.log1p,
+        "log1p": _log1p,
         "sqrt": math.sqrt,
         "rsqrt": lambda value: divide(1.0, math.sqrt(value)),
         "reciprocal": lambda value: divide(1.0, value),

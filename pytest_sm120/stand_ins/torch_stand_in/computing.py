@@ -4,21 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_sm120.stand_ins.torch_stand_in.complex_parts import COMPLEX_PARTS
+from pytest_sm120.stand_ins.torch_stand_in.einsum import EINSUM
 from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import LINEAR, MATRICES
+from pytest_sm120.stand_ins.torch_stand_in.padding import PAD
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
 from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
 from pytest_sm120.stand_ins.torch_stand_in.repeating import REPEATING
 from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
+from pytest_sm120.stand_ins.torch_stand_in.scattering import SCATTERING
+from pytest_sm120.stand_ins.torch_stand_in.searching import SEARCHING
 from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 
-COMPUTING = (*POINTWISE, *JOINING, *MATRICES, *REDUCTIONS, *REPEATING, *RUNNING, *SELECTION)
+COMPUTING = (
+    *POINTWISE,
+    *JOINING,
+    *MATRICES,
+    *EINSUM,
+    *REDUCTIONS,
+    *REPEATING,
+    *RUNNING,
+    *SEARCHING,
+    *SELECTION,
+    *SCATTERING,
+    *COMPLEX_PARTS,
+)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """Do what ``torch.nn.functional.linear`` does."""
     return LINEAR.run("torch.nn.functional.linear", input, weight, bias)
+
+
+def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Do what ``torch.nn.functional.pad`` does."""
+    return PAD.run("torch.nn.functional.pad", input, pad, mode, value)
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:

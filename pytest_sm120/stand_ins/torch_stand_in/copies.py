@@ -8,6 +8,7 @@ from pytest_sm120.stand_ins.torch_stand_in.devices import read_device
 from pytest_sm120.stand_ins.torch_stand_in.memory import known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     PRESERVE,
+    RANKS,
     MemoryFormat,
     strides_in_format,
 )
@@ -19,7 +20,12 @@ from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown
 from pytest_sm120.stand_ins.torch_stand_in.views import resolve_sizes
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES, DType
-from pytest_sm120.tensors.layouts import is_contiguous, view_strides
+from pytest_sm120.tensors.layouts import (
+    is_channels_last,
+    is_contiguous,
+    looks_channels_last,
+    view_strides,
+)
 
 
 def contiguous(call: str, input: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
@@ -33,9 +39,8 @@ def has_format(input: Tensor, memory_format: MemoryFormat | None = None) -> bool
     """Return whether the elements lie in the order of a memory format, row-major unless given."""
     if memory_format is None or memory_format.name == "contiguous_format":
         return is_contiguous(input._shape, input._strides)
-    wanted = strides_in_format(input, memory_format)
-    pairs = zip(input._shape, input._strides, wanted, strict=True)
-    return all(size == 1 or stride == step for size, stride, step in pairs)
+    right_rank = input.ndim == RANKS[memory_format.name]
+    return right_rank and is_channels_last(input._shape, input._strides)
 
 
 def is_contiguous_in(call: str, input: Tensor, memory_format: MemoryFormat | None = None) -> bool:
@@ -81,7 +86,11 @@ def to(call: str, input: Tensor, *args: Any, **options: Any) -> Tensor:
 
 def has_preserved_format(input: Tensor, memory_format: MemoryFormat) -> bool:
     """Return whether no other order of elements is asked for."""
-    return memory_format is PRESERVE or has_format(input, memory_format)
+    if memory_format is PRESERVE:
+        return True
+    # torch goes by what the strides look like, not by whether there are gaps.
+    like_channels_last = looks_channels_last(input._shape, input._strides)
+    return memory_format.name == ("channels_last" if like_channels_last else "contiguous_format")
 
 
 def _read_to(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any
 
 from pytest_sm120.stand_ins.execution import Execution
@@ -15,13 +14,13 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     strides_in_format,
     strides_of_shape,
 )
-from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype, refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES, DType, find_dtype
-from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number
+from pytest_sm120.tensors.storages import Number
 
 # Accepted, and without influence on what is recorded.
 _IGNORED = {"layout", "pin_memory", "names", "generator"}
@@ -88,6 +87,8 @@ def create(name: str, execution: Execution, /, *size: Any, **options: Any) -> Te
     wanted = Options(execution, name, options)
     shape = read_sizes(name, sizes)
     refuse_negative(shape)
+    if name == "rand" or (name == "randn" and 0 not in shape):
+        refuse_dtype(name, wanted.dtype)
     return wanted.make(
         f"torch.{name}",
         shape,
@@ -141,41 +142,6 @@ def number_dtype(value: Number, default: DType) -> DType:
     if isinstance(value, complex):
         return DTYPES["complex128" if default.name == "float64" else "complex64"]
     return default
-
-
-def arange(execution: Execution, *bounds: Any, **options: Any) -> Tensor:
-    """Return what ``torch.arange`` does; its values are known."""
-    given = dict(options)
-    named = [given.pop(key) for key in ("start", "end") if key in given]
-    limits = [*(named[:1] if "start" in options else []), *bounds]
-    limits += named[1:] if "start" in options else named
-    start, end, step = _read_range(limits, given.pop("step", 1))
-    wanted = Options(execution, "arange", given)
-    if not wanted.dtype_given:
-        whole = all(isinstance(number, int) for number in (start, end, step))
-        wanted.dtype = DTYPES["int64"] if whole else execution.default_dtype
-    count = max(0, ceil((end - start) / step))
-    known = (
-        [start + position * step for position in range(count)]
-        if count <= LARGEST_FOLLOWED
-        else None
-    )
-    return wanted.make("torch.arange", (count,), known=known)
-
-
-def _read_range(limits: list[Any], step: Any) -> tuple[Any, Any, Any]:
-    if not 1 <= len(limits) <= 3:
-        raise TypeError(
-            "arange() received an invalid combination of arguments - got (), but expected one of:"
-        )
-    numbers = [read_number("arange", "end", 1, limit) for limit in limits]
-    start, end = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
-    step = numbers[2] if len(numbers) == 3 else read_number("arange", "step", 3, step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    return start, end, step
 
 
 def empty_strided(execution: Execution, size: Any, stride: Any, **options: Any) -> Tensor:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.memory import known_values, write_in_place
+from pytest_sm120.stand_ins.torch_stand_in.memory import (
+    known_values,
+    refuse_overlap,
+    write_in_place,
+)
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
 from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
@@ -38,6 +43,8 @@ def set_item(input: Tensor, key: Any, value: Any) -> None:
         write_picked(seen, picks, value)
     elif isinstance(value, Tensor):
         given = expand("", _without_leading_ones(seen, value), tuple(seen.shape))
+        refuse_overlap(seen)
+        refuse_partial_overlap(seen, given)
         write_in_place(seen, "__setitem__", known_values(given))
     else:
         write_number(seen, "__setitem__", value)

@@ -18,7 +18,7 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
-from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.refusals import find_refusal, refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
@@ -27,6 +27,7 @@ from pytest_sm120.stand_ins.torch_stand_in.values import (
     unknown_operation,
 )
 from pytest_sm120.stand_ins.torch_stand_in.views import unsqueeze
+from pytest_sm120.tensors.dtypes import DType
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
 
 
@@ -165,7 +166,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Computed:
     refuse_dtype("masked_fill", input.dtype)
     operands = (input, mask, value)
     known = compute_elements(lambda a, m, v: v if m else a, operands, shape, None, input.dtype)
-    return Computed(input, shape, input.dtype, known, strides_of_result((input,), shape))
+    # torch fills a row-major copy.
+    return Computed(input, shape, input.dtype, known)
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
@@ -179,9 +181,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
     source, device = common_device(operands)
     dtype = result_type(operands, source._execution.default_dtype)
     named = "clamp" if len(bounds) == 2 else "clamp_min" if max is None else "clamp_max"
-    if dtype.kind == "bool":
+    # torch has another kernel where a bound is a tensor and there is one bound.
+    numbers = not isinstance(bounds[0], Tensor)
+    if dtype.kind == "bool" and (numbers or len(bounds) == 2):
         raise NotImplementedError(f"\"{named}_scalar_cpu\" not implemented for 'Bool'")
-    refuse_dtype(named, dtype)
+    refusal = _refusal_of_clamp(named, dtype, numbers)
     shape = common_shape(operands)
 
     def clamped(value: Any, *limits: Any) -> Any:
@@ -191,10 +195,22 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
             value = limit["min"]
         return limit["max"] if "max" in limit and value > limit["max"] else value
 
-    known = compute_elements(clamped, operands, shape, dtype, dtype)
+    known = None
+    if refusal is None:
+        known = compute_elements(clamped, operands, shape, dtype, dtype)
     read = [operand for operand in operands if isinstance(operand, Tensor)]
     strides = strides_of_result(read, shape)
-    return Computed(source, shape, dtype, known, strides, device=device)
+    return Computed(source, shape, dtype, known, strides, device=device, refusal=refusal)
+
+
+def _refusal_of_clamp(named: str, dtype: DType, numbers: bool) -> Exception | None:
+    try:
+        return find_refusal(named, dtype)
+    except NotImplementedError as error:
+        if numbers:
+            raise
+        # Where a bound is a tensor, torch looks at the geometry first.
+        return error
 
 
 def clamp_min(input: Tensor, min: Any) -> Computed:

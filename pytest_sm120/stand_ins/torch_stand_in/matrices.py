@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.operands import broadcast_sizes, common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.pieces import transposed_matrices
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
@@ -31,7 +32,8 @@ def _check_kinds(name: str, **operands: Any) -> None:
             )
 
 
-def _check(first: Tensor, second: Tensor) -> None:
+def check_operands(first: Tensor, second: Tensor) -> None:
+    """Raise torch's error for operands of two devices or dtypes."""
     common_device((first, second))
     if first.dtype is not second.dtype:
         left, right = (_C_NAMES.get(t.dtype.name, t.dtype.name) for t in (first, second))
@@ -49,7 +51,7 @@ def mm(input: Tensor, mat2: Tensor) -> Computed:
             raise RuntimeError(f"{name} must be a matrix")
     if input.shape[1] != mat2.shape[0]:
         raise RuntimeError(_wrong_inner(input, mat2))
-    _check(input, mat2)
+    check_operands(input, mat2)
     return Computed(input, (input.shape[0], mat2.shape[1]), input.dtype)
 
 
@@ -72,7 +74,10 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{input.shape[0]}, {input.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
-    _check(input, mat2)
+    if not (input.numel() and mat2.numel()):
+        # torch returns before it looks at the first dtype.
+        return Computed(input, (*input.shape[:2], mat2.shape[2]), mat2.dtype)
+    check_operands(input, mat2)
     return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype)
 
 
@@ -90,10 +95,34 @@ def matmul(input: Any, other: Any) -> Computed:
     if input.shape[-1] != inner:
         raise RuntimeError(_wrong_inner_of_matmul(input, other))
     batch = _common_batch(input, other)
-    if max(input.ndim, other.ndim) > 2 and input.numel():
-        refuse_dtype("bmm", input.dtype)
-    _check(input, other)
+    kernel = _kernel_of_product(input, other)
+    if kernel == "bmm":
+        if input.numel():
+            refuse_dtype(kernel, input.dtype)
+        if not (input.numel() and other.numel()):
+            return Computed(input, (*batch, *rows, *columns), other.dtype)
+    check_operands(input, other)
+    if kernel and input.numel():
+        refuse_dtype(kernel, input.dtype)
     return Computed(input, (*batch, *rows, *columns), input.dtype)
+
+
+def _kernel_of_product(first: Tensor, second: Tensor) -> str:
+    """Return which refusals hold; none where torch multiplies with what knows every dtype."""
+    ranks = (first.ndim, second.ndim)
+    if max(ranks) > 2 and not (min(ranks) <= 2 and _folds(first, second)):
+        return "bmm"
+    if 1 in ranks:
+        return "dot" if ranks == (1, 1) else "mv"
+    return ""
+
+
+def _folds(first: Tensor, second: Tensor) -> bool:
+    """Return whether torch takes the batch for the rows of one matrix."""
+    batch = first if first.ndim > second.ndim else transposed_matrices(second)
+    shape, strides = batch.shape, batch.stride()
+    steps = range(batch.ndim - 2)
+    return not batch.numel() or all(strides[at] == strides[at + 1] * shape[at + 1] for at in steps)
 
 
 def _wrong_inner_of_matmul(first: Tensor, second: Tensor) -> str:
@@ -119,61 +148,15 @@ def _common_batch(first: Tensor, second: Tensor) -> Shape:
     return broadcast_sizes(tuple(first.shape[:-2]), tuple(second.shape[:-2]))
 
 
-def einsum(equation: str, *operands: Any) -> Computed:
-    """Return what an Einstein summation of single letters makes of the operands' shapes."""
-    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
-        operands = tuple(operands[0])
-    text = equation.replace(" ", "")
-    if "..." in text or not isinstance(equation, str):
-        raise unknown_operation("torch.einsum with an ellipsis or sublists")
-    left, arrow, right = text.partition("->")
-    names = left.split(",")
-    if len(names) != len(operands):
-        raise RuntimeError(
-            "einsum(): fewer operands were provided than specified in the equation"
-            if len(names) > len(operands)
-            else "einsum(): more operands were provided than specified in the equation"
-        )
-    for operand in operands[1:]:
-        _check(operands[0], operand)
-    sizes = _letter_sizes(names, operands)
-    if not arrow:
-        letters = left.replace(",", "")
-        right = "".join(sorted(letter for letter in sizes if letters.count(letter) == 1))
-    for letter in right:
-        if letter not in sizes:
-            raise RuntimeError(
-                f"einsum(): output subscript {letter} does not appear in the equation for any "
-                "input operand"
-            )
-    source: Tensor = operands[0]
-    return Computed(source, [sizes[letter] for letter in right], source.dtype)
-
-
-def _letter_sizes(names: list[str], operands: tuple[Any, ...]) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for position, (letters, operand) in enumerate(zip(names, operands, strict=True)):
-        if len(letters) != operand.ndim:
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(letters)}) does not "
-                f"match the number of dimensions ({operand.ndim}) for operand {position} and no "
-                "ellipsis was given"
-            )
-        for letter, size in zip(letters, operand.shape, strict=True):
-            seen = sizes.setdefault(letter, size)
-            if seen != size and 1 not in (seen, size):
-                raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {size} for operand {position} which "
-                    f"does not broadcast with previously seen size {seen}"
-                )
-            sizes[letter] = max(seen, size) if 0 not in (seen, size) else 0
-    return sizes
-
-
 def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
     """Return input times the transposed weight, plus the bias."""
     _check_kinds("linear", input=input, weight=weight)
-    _check(input, weight)
+    if not input.ndim:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{input.ndim}D and {weight.ndim}D"
+        )
+    check_operands(input, weight)
     if weight.ndim != 2:
         raise unknown_operation("torch.nn.functional.linear with a weight that is no matrix")
     if input.shape[-1:] != weight.shape[1:]:
@@ -182,6 +165,8 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
             f"mat1 and mat2 shapes cannot be multiplied ({rows} and "
             f"{weight.shape[1]}x{weight.shape[0]})"
         )
+    if prod(input.shape) and prod(weight.shape):
+        refuse_dtype("linear", input.dtype)
     return Computed(input, (*input.shape[:-1], weight.shape[0]), input.dtype)
 
 
@@ -190,7 +175,6 @@ MATRICES = (
     computing("mm", mm, refusals="mm"),
     computing("bmm", bmm, refusals="bmm"),
     computing("matmul", matmul, refusals="matmul"),
-    computing("einsum", einsum, method=False, takes_list=True),
 )
 
 #: ``torch.nn.functional.linear``.

@@ -132,7 +132,9 @@ def allocate(
 def _number_everywhere(known: Known, dtype: DType) -> Number | None:
     if isinstance(known, Uniform) and known.dtype is dtype:
         return known.value
-    return None
+    # Where there is one element, its value is that of every element.
+    single = convert_known(known, dtype) if isinstance(known, list) and len(known) == 1 else None
+    return single[0] if isinstance(single, list) else None
 
 
 def record_allocation(tensor: View, call: str, fill: Number | None, uninitialized: bool) -> None:
@@ -156,7 +158,9 @@ def known_values(tensor: View) -> Known:
     if contents is None:
         return None
     if isinstance(contents, Uniform):
-        return contents.as_dtype(tensor._dtype)
+        seen = contents.as_dtype(tensor._dtype)
+        if seen is not None:
+            return seen
     if prod(shape) > LARGEST_FOLLOWED:
         return None
     offsets = element_offsets(shape, tensor._strides, tensor._offset)
@@ -209,7 +213,7 @@ def convert_known(known: Known, dtype: DType) -> Known:
 
 def write_in_place(tensor: View, op: str, known: Known, value: Number | None = None) -> None:
     """Set a tensor's elements from host code, and record the fill; refuses what torch refuses."""
-    refuse_write(tensor)
+    refuse_update(tensor)
     execution, view = tensor._execution, tensor.__sm120_view__()
     set_contents(tensor, known)
     number = _number_everywhere(known, tensor._dtype) if value is None else value
@@ -217,7 +221,22 @@ def write_in_place(tensor: View, op: str, known: Known, value: Number | None = N
 
 
 def refuse_write(tensor: View) -> None:
-    """Raise RuntimeError, as torch does, when host code must not write into this tensor."""
+    """Raise RuntimeError, as torch does, when a kernel of the host must not write this tensor."""
+    refuse_update(tensor)
+    refuse_overlap(tensor)
+
+
+def refuse_overlap(tensor: View) -> None:
+    """Raise RuntimeError, as torch does, when two elements of the tensor share memory."""
+    if may_overlap_itself(tensor._shape, tensor._strides):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def refuse_update(tensor: View) -> None:
+    """Raise RuntimeError, as torch does, when autograd or inference mode forbids a write."""
     execution = tensor._execution
     if tensor._storage.inference and not execution.inference:
         raise RuntimeError(INFERENCE_UPDATE)
@@ -225,9 +244,4 @@ def refuse_write(tensor: View) -> None:
         what = "a leaf" if tensor._leaf else "a view of a leaf"
         raise RuntimeError(
             f"{what} Variable that requires grad is being used in an in-place operation."
-        )
-    if may_overlap_itself(tensor._shape, tensor._strides):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_sm120.tensors.layouts import (
     Shape,
+    channels_last_strides,
     contiguous_strides,
     is_dense,
     result_strides,
@@ -42,7 +43,9 @@ MEMORY_FORMATS = {
     name: MemoryFormat(name) for name in ("contiguous_format", "channels_last", "channels_last_3d")
 } | {"preserve_format": PRESERVE}
 
-_RANKS = {"channels_last": 4, "channels_last_3d": 5}
+#: The only rank that a format is for.
+#: The only rank that a format is for.
+RANKS = {"channels_last": 4, "channels_last_3d": 5}
 
 
 def strides_in_format(tensor: View, memory_format: MemoryFormat | None) -> Shape:
@@ -59,11 +62,10 @@ def strides_of_shape(shape: Shape, memory_format: MemoryFormat | None) -> Shape:
         raise RuntimeError("unsupported memory format Preserve")
     if memory_format is None or memory_format.name == "contiguous_format":
         return contiguous_strides(shape)
-    rank = _RANKS[memory_format.name]
+    rank = RANKS[memory_format.name]
     if len(shape) != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
-    inner = contiguous_strides((shape[0], *shape[2:], shape[1]))
-    return (inner[0], inner[-1], *inner[1:-1])
+    return channels_last_strides(shape)
 
 
 def preserved_strides(shape: Shape, strides: Shape) -> Shape:

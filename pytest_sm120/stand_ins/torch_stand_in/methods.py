@@ -11,6 +11,7 @@ from pytest_sm120.stand_ins.torch_stand_in.known_names import torch_has
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import STRIDED
 from pytest_sm120.stand_ins.torch_stand_in.operation import Operation, write_back
 from pytest_sm120.stand_ins.torch_stand_in.operators import OPERATORS, make_operator
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
 from pytest_sm120.stand_ins.torch_stand_in.pieces import transposed, transposed_matrices
 from pytest_sm120.stand_ins.torch_stand_in.tables import OPERATIONS
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, TensorType
@@ -50,7 +51,10 @@ def _as_in_place(operation: Operation) -> Callable[..., Any]:
     assert compute is not None
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return write_back(self, name, compute(self, *args, **kwargs))
+        result = compute(self, *args, **kwargs)
+        for operand in args:
+            refuse_partial_overlap(self, operand)
+        return write_back(self, name, result)
 
     return _named(method, name)
 
@@ -86,10 +90,10 @@ def computing_functions() -> dict[str, Callable[..., Any]]:
 @functools.cache
 def functional() -> dict[str, Callable[..., Any]]:
     """Return the functions of torch.nn.functional, by name."""
-    from pytest_sm120.stand_ins.torch_stand_in.computing import SHARED, dropout, linear
+    from pytest_sm120.stand_ins.torch_stand_in.computing import SHARED, dropout, linear, pad
 
     shared = {name: computing_functions()[name] for name in SHARED}
-    return {**shared, "linear": linear, "dropout": dropout}
+    return {**shared, "linear": linear, "dropout": dropout, "pad": pad}
 
 
 def _find_run(name: str) -> Callable[..., Any]:

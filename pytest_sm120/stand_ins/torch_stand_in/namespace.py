@@ -16,6 +16,7 @@ from pytest_sm120.stand_ins.torch_stand_in import (
     modules,
     parameters,
     promotion,
+    ranges,
 )
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
     MEMORY_FORMATS,
@@ -132,7 +133,7 @@ BOUND: dict[str, dict[str, Callable[..., Any]]] = {
     "torch": {
         **{name: partial(creation.create, name) for name in creation.FILLS},
         "full": creation.full,
-        "arange": creation.arange,
+        "arange": ranges.arange,
         "tensor": creation.tensor,
         "as_tensor": creation.as_tensor,
         "from_numpy": creation.as_tensor,

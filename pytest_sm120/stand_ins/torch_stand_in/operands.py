@@ -14,7 +14,9 @@ from pytest_sm120.tensors.dtypes import DType
 from pytest_sm120.tensors.layouts import (
     Shape,
     broadcast_strides,
+    channels_last_strides,
     contiguous_strides,
+    is_channels_last,
     is_contiguous,
     is_dense,
     result_strides,
@@ -96,10 +98,16 @@ def strides_of_result(operands: Sequence[Any], shape: Shape) -> Shape:
 
     A Python number among the operands counts as a tensor without dimensions.
     """
-    layouts = [_layout_of(operand) for operand in operands]
+    return strides_of_layouts([_layout_of(operand) for operand in operands], shape)
+
+
+def strides_of_layouts(layouts: Sequence[tuple[Shape, Shape]], shape: Shape) -> Shape:
+    """Return the strides of an elementwise result from the operands' shapes and strides."""
     if all(own == shape for own, _ in layouts):
         if all(is_contiguous(own, strides) for own, strides in layouts):
             return contiguous_strides(shape)
+        if len(shape) == 4 and all(is_channels_last(*layout) for layout in layouts):
+            return channels_last_strides(shape)
         if len({strides for _, strides in layouts}) == 1 and is_dense(*layouts[0]):
             return layouts[0][1]
     return result_strides(shape, [broadcast_strides(*layout, shape) for layout in layouts])

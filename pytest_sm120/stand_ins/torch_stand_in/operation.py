@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pytest_sm120.stand_ins.torch_stand_in.memory import (
     Known,
     allocate,
+    refuse_overlap,
     write_in_place,
 )
 from pytest_sm120.stand_ins.torch_stand_in.promotion import can_cast
@@ -35,6 +36,8 @@ class Computed:
     differentiable: bool = True
     #: The source's device unless given.
     device: Device | None = None
+    #: What torch's kernel raises; after it has checked the geometry of what is written.
+    refusal: Exception | None = None
 
 
 class Operation(NamedTuple):
@@ -81,10 +84,17 @@ def computing(
 
 
 def materialize(call: str, result: Any) -> Any:
-    """Return the tensor of a Computed, or the tuple of tensors of a tuple of them."""
+    """Return the tensor of a Computed, or the tuple of tensors of a tuple of them.
+
+    A tensor stays what it is: some operations return their input where there is nothing to do.
+    """
+    if isinstance(result, Tensor):
+        return result
     if isinstance(result, tuple):
         made = [materialize(call, part) for part in result]
         return type(result)(*made) if hasattr(result, "_fields") else tuple(made)
+    if result.refusal is not None:
+        raise result.refusal
     source = result.source
     tensor = allocate(
         Tensor,
@@ -124,6 +134,8 @@ def write_out(name: str, result: Computed, out: Any) -> Any:
 
 def write_back(tensor: Tensor, op: str, result: Computed) -> Tensor:
     """Write the result of an in-place operation into its tensor."""
+    if op != "masked_fill_":
+        refuse_overlap(tensor)
     if tuple(result.shape) != tuple(tensor.shape):
         raise RuntimeError(
             f"output with shape {list(tensor.shape)} doesn't match the broadcast shape "
@@ -134,5 +146,7 @@ def write_back(tensor: Tensor, op: str, result: Computed) -> Tensor:
             f"result type {scalar_type_name(result.dtype)} can't be cast to the desired output "
             f"type {scalar_type_name(tensor.dtype)}"
         )
+    if result.refusal is not None:
+        raise result.refusal
     write_in_place(tensor, op, result.known)
     return tensor

@@ -33,6 +33,8 @@ def make_operator(
     dunder: str, name: str, find_run: Callable[[str], Callable[..., Any]]
 ) -> Callable[..., Any]:
     """Return the function behind one operator; ``find_run`` finds the run of an operation's row."""
+    if dunder == "__invert__":
+        return _invert
     if dunder in _UNARY:
         return lambda self: getattr(self, name)()
 
@@ -47,6 +49,14 @@ def make_operator(
         return find_run(name)(f"Tensor.{name}", other, self)
 
     return reversed_operator if dunder.startswith("__r") and dunder != "__rshift__" else operator
+
+
+def _invert(self: Tensor) -> Any:
+    if self.dtype.kind not in ("bool", "int", "uint"):
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return self.bitwise_not()
 
 
 _OPERANDS: tuple[type, ...] = (Tensor, bool, int, float, complex)

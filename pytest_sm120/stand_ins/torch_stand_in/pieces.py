@@ -134,5 +134,7 @@ def transposed_matrices(input: Tensor) -> Tensor:
             "tensor.mT is only supported on matrices or batches of matrices. Got "
             f"{input.ndim}-D tensor."
         )
+    if not input.ndim:
+        return input
     order = list(range(input.ndim))
     return reorder(input, [*order[:-2], *order[:-3:-1]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in import arithmetic
@@ -17,7 +17,7 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.promotion import result_type
-from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.refusals import find_refusal
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.number_formats import component_of
@@ -53,6 +53,8 @@ UNARY = (
     *_rules("logic", "logical_not"),
 )
 
+_ABS = UNARY[0]
+
 BINARY = (
     *_rules("keep", "mul remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor"),
     *_rules("keep", "bitwise_left_shift bitwise_right_shift"),
@@ -74,24 +76,29 @@ def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
         _refuse_one_bool(operands)
     shape = common_shape(operands)
     common = result_type(operands, source._execution.default_dtype)
-    _refuse(rule, operands, common)
+    refusal = _refuse(rule, operands, common)
     dtype, compute_dtype = _dtypes(rule, common, source._execution.default_dtype)
     known = None
-    if rule.function is not None:
+    if rule.function is not None and refusal is None:
         known = compute_elements(rule.function, operands, shape, compute_dtype, dtype)
     # The exponent of a power is no operand of its kernel when it is a number.
     read = operands[:1] if rule.name == "pow" and _is_number(operands[1]) else operands
     strides = strides_of_result(read, shape)
-    if dtype is not common and common.kind == "complex" and rule.name == "abs":
+    if _keeps_strides(rule, common):
         strides = preserved_strides(shape, source.stride())
-    return Computed(source, shape, dtype, known, strides, device=device)
+    return Computed(source, shape, dtype, known, strides, device=device, refusal=refusal)
 
 
-def _refuse(rule: Rule, operands: tuple[Any, ...], common: DType) -> None:
-    if rule.name == "pow" and not isinstance(operands[1], Tensor):
-        refuse_dtype("pow_scalar", common)
-    else:
-        refuse_dtype(rule.name, common)
+def _keeps_strides(rule: Rule, common: DType) -> bool:
+    """Return whether torch computes no elements but makes a tensor like the operand."""
+    if rule.name == "abs":
+        return common.kind == "complex"
+    return rule.name in ("isfinite", "isinf") and common.kind not in ("float", "complex")
+
+
+def _refuse(rule: Rule, operands: tuple[Any, ...], common: DType) -> Exception | None:
+    scalar = rule.name == "pow" and not isinstance(operands[1], Tensor)
+    return find_refusal("pow_scalar" if scalar else rule.name, common)
 
 
 def _refuse_one_bool(operands: tuple[Any, ...]) -> None:
@@ -113,10 +120,14 @@ def _is_bool_tensor(value: Any) -> bool:
 
 def power(input: Any, exponent: Any) -> Computed:
     """Return the power; RuntimeError for a negative whole exponent of integers."""
-    whole = isinstance(input, Tensor) and input.dtype.kind in ("int", "uint")
+    whole = isinstance(input, Tensor) and input.dtype.kind in ("bool", "int", "uint")
     if whole and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return apply_rule(Rule("pow", arithmetic.FUNCTIONS["pow"], "keep"), (input, exponent))
+    result = apply_rule(Rule("pow", arithmetic.FUNCTIONS["pow"], "keep"), (input, exponent))
+    if isinstance(exponent, (bool, int, float)) and exponent in (0, 1):
+        # torch fills or copies, which it can for every dtype.
+        return replace(result, refusal=None)
+    return result if isinstance(input, Tensor) else replace(result, strides=None)
 
 
 def _dtypes(rule: Rule, common: DType, default: DType) -> tuple[DType, DType | None]:
@@ -138,7 +149,14 @@ def _unary(rule: Rule) -> Operation:
         return apply_rule(rule, (input,))
 
     compute.__name__ = compute.__qualname__ = rule.name
-    return computing(rule.name, compute, in_place=rule.in_place)
+    row = computing(rule.name, compute, in_place=rule.in_place)
+    return row._replace(in_place=_real_abs) if rule.name == "abs" else row
+
+
+def _real_abs(input: Tensor) -> Computed:
+    if input.dtype.kind == "complex":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return apply_rule(_ABS, (input,))
 
 
 def _binary(rule: Rule) -> Operation:
@@ -151,11 +169,21 @@ def _binary(rule: Rule) -> Operation:
 
 def _scaled(rule: Rule) -> Operation:
     def compute(input: Any, other: Any, *, alpha: Any = 1) -> Computed:
+        _refuse_scale(input, other, alpha)
         scaled = Rule(rule.name, None, rule.kind)
         return apply_rule(rule if alpha == 1 else scaled, (input, other))
 
     compute.__name__ = compute.__qualname__ = rule.name
     return computing(rule.name, compute, in_place=True)
+
+
+def _refuse_scale(input: Any, other: Any, alpha: Any) -> None:
+    kinds = [value.dtype.kind for value in (input, other) if isinstance(value, Tensor)]
+    whole = not {"float", "complex"} & {*kinds}
+    if whole and not isinstance(other, (float, complex)) and isinstance(alpha, (float, complex)):
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
 
 
 def _with_in_place(rule: Rule, compute: Callable[..., Computed]) -> Operation:
@@ -169,8 +197,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Computed
     """Return the quotient, rounded down or towards zero when asked."""
     rules = {
         None: Rule("div", arithmetic.divide, "float"),
-        "floor": Rule("div", arithmetic.floor_divide, "keep"),
-        "trunc": Rule("div", arithmetic.truncate_divide, "keep"),
+        "floor": Rule("div_floor", arithmetic.floor_divide, "keep"),
+        "trunc": Rule("div_trunc", arithmetic.truncate_divide, "keep"),
     }
     if rounding_mode not in rules:
         raise RuntimeError(

@@ -107,7 +107,12 @@ def _combine(higher: DType | None, lower: DType | None) -> DType | None:
         return higher or lower
     if higher.kind == "complex":
         return higher
+    if lower.kind == "complex" and higher.name in _WIDE_UNSIGNED:
+        return lower
     if higher.kind == "float":
+        if lower.kind == "complex" and higher.itemsize == 1:
+            name = scalar_type_name(higher)
+            raise RuntimeError(f"Unknown Complex ScalarType for {name}")
         if lower.kind == "complex":
             return DTYPES[_COMPLEX_OF.get(higher.name, "complex64")]
         return higher

@@ -167,7 +167,9 @@ def all_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
 
 def _reduction_of_extreme(name: str) -> Callable[..., Computed]:
     def extreme(input: Tensor, dim: Any = (), keepdim: bool = False) -> Computed:
-        dimensions = wrap_dimensions(dim, input.ndim)
+        # As torch does: each dimension's size before whether one is named twice.
+        named = dim if isinstance(dim, (tuple, list)) else (dim,)
+        dimensions = [wrap_dimension(each, input.ndim) for each in named]
         if input.numel() == 0:
             _refuse_empty_lines(f"{name}()", input, dimensions, dim == ())
         return reduce(Reduction(name, EXTREMES[name[1:]], "keep"), input, dim, keepdim, None)

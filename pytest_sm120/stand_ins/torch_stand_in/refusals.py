@@ -26,9 +26,23 @@ def _table() -> dict[tuple[str, str], tuple[str, str]]:
 
 def refuse_dtype(name: str, dtype: DType) -> None:
     """Raise torch's error when it has no such operation for this dtype."""
+    refusal = find_refusal(name, dtype)
+    if refusal is not None:
+        raise refusal
+
+
+def find_refusal(name: str, dtype: DType) -> Exception | None:
+    """Return what torch's kernel raises for this dtype, or None when it has the operation.
+
+    What torch refuses before it looks at the geometry is raised here.
+    """
     found = _table().get((name, dtype.name))
-    if found is not None:
-        raise _ERRORS[found[0]](found[1])
+    if found is None:
+        return None
+    error = _ERRORS[found[0]](found[1])
+    if "not implemented for" not in found[1]:
+        raise error
+    return error
 
 
 # How torch spells the C++ type of a dtype in the message on overflow.

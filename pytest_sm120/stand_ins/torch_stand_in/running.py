@@ -8,11 +8,12 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
 from pytest_sm120.stand_ins.torch_stand_in.reductions import SUM, lines_of, reduction_dtypes
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.writes import C_NAMES
 from pytest_sm120.tensors.storages import Number
 
 
@@ -42,8 +43,25 @@ def unlined(input: Tensor, axis: int, lines: Sequence[Sequence[Number]]) -> list
     ]
 
 
+def _row(name: str, step: Callable[[Any, Any], Any]) -> Operation:
+    running = _running(name, step)
+
+    def in_place(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
+        wrap_dimension(dim, input.ndim)
+        wanted = input.dtype if dtype is None else dtype
+        if wanted is not input.dtype:
+            own, other = (C_NAMES.get(each.name, each.name) for each in (input.dtype, wanted))
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {own} and output tensor dtype {other} "
+                "should match"
+            )
+        return running(input, dim, dtype=wanted)
+
+    return computing(name, running)._replace(in_place=in_place)
+
+
 #: The rows of every operation in this module.
 RUNNING = (
-    computing("cumsum", _running("cumsum", operator.add), in_place=True),
-    computing("cumprod", _running("cumprod", operator.mul), in_place=True),
+    _row("cumsum", operator.add),
+    _row("cumprod", operator.mul),
 )

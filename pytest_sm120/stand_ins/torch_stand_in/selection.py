@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
-from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
+from pytest_sm120.stand_ins.torch_stand_in.operands import common_device, strides_of_layouts
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
@@ -19,19 +18,19 @@ from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import (
     read_values,
     refuse_foreign,
-    unknown_operation,
 )
 from pytest_sm120.tensors.dtypes import DTYPES
-from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
+from pytest_sm120.tensors.storages import Number, Uniform
 
 
-def _check_index(name: str, index: Any, kinds: str) -> Tensor:
+def _check_index(name: str, index: Any, kinds: str, empty: bool = False) -> Tensor:
     if not isinstance(index, Tensor):
         refuse_foreign(index)
         raise TypeError(
             f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
         )
-    if index.dtype.name not in ("int32", "int64"):
+    # Where there is nothing to pick, some do not look at the dtype.
+    if index.dtype.name not in ("int32", "int64") and not (empty and not index.numel()):
         raise RuntimeError(f"{name}(): Expected dtype {kinds} for index")
     return index
 
@@ -93,7 +92,7 @@ def _reordered(input: Tensor, axis: int, positions: Sequence[int]) -> Known:
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Computed:
     """Return, for each index, the element at that index of the dimension; values not followed."""
     axis = wrap_dimension(dim, input.ndim)
-    chosen = _check_index("gather", index, "int32/int64")
+    chosen = _check_index("gather", index, "int32/int64", empty=True)
     common_device((input, chosen))
     if max(chosen.ndim, 1) != max(input.ndim, 1) and chosen.numel():
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
@@ -115,7 +114,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
     axis = wrap_dimension(dim, input.ndim)
     if input.dtype.kind == "complex":
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
-    if input.ndim:
+    # Elements that are all one in memory are in order already.
+    if input.ndim and input.stride(axis) != 0:
         refuse_dtype("sort", input.dtype)
     lines = lines_of(input, [axis] if input.ndim else [], input.dtype)
     values: Known = None
@@ -173,57 +173,6 @@ def topk(
     )
 
 
-def searchsorted(
-    sorted_sequence: Tensor,
-    input: Any,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Any = None,
-) -> Computed:
-    """Return the positions at which elements would be inserted; for a number, one position."""
-    if sorter is not None:
-        raise unknown_operation("torch.searchsorted(..., sorter=...)")
-    after = _is_after_equal_ones(right, side)
-    dtype = DTYPES["int32" if out_int32 else "int64"]
-    if not isinstance(input, Tensor):
-        return Computed(sorted_sequence, (), dtype, _positions(sorted_sequence, [input], after))
-    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != input.shape[:-1]:
-        raise RuntimeError(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
-            "dimensions of boundaries tensor and input value tensor must match, but we got "
-            f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
-            f"{list(input.shape)}"
-        )
-    wanted = known_values(input)
-    listed = [wanted.value] * input.numel() if isinstance(wanted, Uniform) else wanted
-    known = None if listed is None else _positions(sorted_sequence, listed, after)
-    return Computed(sorted_sequence, input.shape, dtype, known)
-
-
-def _is_after_equal_ones(right: bool, side: str | None) -> bool:
-    if side not in (None, "left", "right"):
-        raise RuntimeError(
-            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
-        )
-    if right and side == "left":
-        raise RuntimeError(
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
-            "while right was True"
-        )
-    return right or side == "right"
-
-
-def _positions(boundaries: Tensor, wanted: Sequence[Any], after: bool) -> Known:
-    known = known_values(boundaries)
-    if known is None or boundaries.ndim != 1 or boundaries.numel() > LARGEST_FOLLOWED:
-        return None
-    listed: Any = [known.value] * boundaries.numel() if isinstance(known, Uniform) else known
-    find = bisect_right if after else bisect_left
-    return [find(listed, value) for value in wanted]
-
-
 def flip(input: Tensor, *dims: Any) -> Computed:
     """Return the tensor with dimensions reversed."""
     if not dims:
@@ -251,7 +200,7 @@ def _flipped(
     return values
 
 
-def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
+def diff(input: Tensor, n: int = 1, dim: int = -1) -> Any:
     """Return the differences of neighbours along a dimension; values not followed."""
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
@@ -259,11 +208,17 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Computed:
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     order = min(n, input.shape[axis])
-    if order == 0:
+    if n == 0:
         return clone(input)
-    if order == n:
+    if order == 0:
+        return input
+    if input.numel():
         refuse_dtype("diff", input.dtype)
-    return Computed(input, _with_size(input, axis, input.shape[axis] - order), input.dtype)
+    shape, strides = tuple(input.shape), tuple(input.stride())
+    for _ in range(order):
+        shape = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
+        strides = strides_of_layouts([(shape, strides)], shape)
+    return Computed(input, shape, input.dtype, strides=strides)
 
 
 def clone(input: Tensor) -> Computed:
@@ -288,7 +243,6 @@ SELECTION = (
     computing("sort", sort),
     computing("argsort", argsort),
     computing("topk", topk),
-    computing("searchsorted", searchsorted, method=False),
     computing("flip", flip, refusals="flip"),
     computing("diff", diff),
     computing("softmax", softmax),

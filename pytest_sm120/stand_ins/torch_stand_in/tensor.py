@@ -12,6 +12,7 @@ from pytest_sm120.stand_ins.torch_stand_in.values import (
     describe,
     item_of,
     nested,
+    only_item_of,
     read_values,
     unknown_operation,
 )
@@ -238,13 +239,13 @@ class Tensor(View, metaclass=TensorType):
         return bool(item_of(self, "bool(tensor)"))
 
     def __int__(self) -> int:
-        return int(item_of(self, "int(tensor)").real)
+        return int(only_item_of(self, "int(tensor)").real)
 
     def __float__(self) -> float:
-        return float(item_of(self, "float(tensor)").real)
+        return float(only_item_of(self, "float(tensor)").real)
 
     def __complex__(self) -> complex:
-        return complex(item_of(self, "complex(tensor)"))
+        return complex(only_item_of(self, "complex(tensor)"))
 
     def __index__(self) -> int:
         if self.numel() != 1 or self._dtype.kind not in ("int", "uint", "bool"):

@@ -76,6 +76,13 @@ def item_of(tensor: View, asked_by: str) -> Number:
     return read_values(tensor, asked_by)[0]
 
 
+def only_item_of(tensor: View, asked_by: str) -> Number:
+    """Return the value of a tensor with one element, for Python's own conversions."""
+    if prod(tensor._shape) != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item_of(tensor, asked_by)
+
+
 def broadcast_known(known: Known, shape: Sequence[int], wanted: Sequence[int]) -> Known:
     """Return the values of a tensor of one shape, repeated to fill a larger one."""
     if known is None or isinstance(known, Uniform) or tuple(shape) == tuple(wanted):

@@ -8,9 +8,11 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     Known,
     known_values,
     record_allocation,
-    refuse_write,
+    refuse_overlap,
+    refuse_update,
     write_in_place,
 )
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import Size, read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
@@ -19,8 +21,8 @@ from pytest_sm120.tensors.dtypes import DTYPES
 from pytest_sm120.tensors.layouts import broadcast_shapes, contiguous_strides, extent
 from pytest_sm120.tensors.storages import Number, Uniform
 
-# How torch names a dtype when a complex number does not go into it.
-_C_NAMES = {
+#: How torch names the C++ type of a dtype.
+C_NAMES = {
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
     "int32": "int",
     **{name: f"{name}_t" for name in ("int8", "int16", "int64")},
@@ -49,6 +51,7 @@ def write_number(input: Tensor, op: str, value: Any) -> None:
                 "fill_ only supports 0-dimension value tensor but got tensor with "
                 f"{value.ndim} dimensions."
             )
+        refuse_overlap(input)
         known = known_values(value)
         uniform = known if known is None or isinstance(known, Uniform) else one_value(value)
         write_in_place(input, op, uniform)
@@ -62,7 +65,7 @@ def write_number(input: Tensor, op: str, value: Any) -> None:
     refuse_overflow(value, input.dtype)
     if isinstance(value, complex) and input.dtype.kind not in ("bool", "complex"):
         raise RuntimeError(
-            f"value cannot be converted to type {_C_NAMES[input.dtype.name]} without overflow"
+            f"value cannot be converted to type {C_NAMES[input.dtype.name]} without overflow"
         )
     write_in_place(input, op, Uniform(value, input.dtype), value)
 
@@ -83,6 +86,8 @@ def copy_(call: str, input: Tensor, other: Any, non_blocking: bool = False) -> T
         raise TypeError(
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
         )
+    refuse_overlap(input)
+    refuse_partial_overlap(input, other)
     write_in_place(input, "copy_", broadcast_into(input, other))
     return input
 
@@ -109,7 +114,7 @@ def resize_(call: str, input: Tensor, *sizes: Any, memory_format: Any = None) ->
     """Give the tensor another shape, and its storage more memory when it needs that."""
     shape = read_sizes("resize_", sizes)
     refuse_negative(shape)
-    refuse_write(input)
+    refuse_update(input)
     if shape == tuple(input.shape):
         return input
     strides = contiguous_strides(shape)
@@ -124,6 +129,11 @@ def resize_(call: str, input: Tensor, *sizes: Any, memory_format: Any = None) ->
 
 def set_data(call: str, input: Tensor, source: Tensor) -> Tensor:
     """Let the tensor name the source's memory and return it, as ``Tensor.set_``."""
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {C_NAMES.get(source.dtype.name, source.dtype.name)} to "
+            f"a tensor of type {C_NAMES.get(input.dtype.name, input.dtype.name)}"
+        )
     input.data = source
     return input
 

@@ -23,6 +23,12 @@ NOT_MODELLED = {
     "torch.nn.functional.linear with a weight that is no matrix": (
         lambda torch: torch.nn.functional.linear(torch.zeros(2), torch.zeros(2))
     ),
+    'torch.nn.functional.pad(..., mode="reflect")': (
+        lambda torch: torch.nn.functional.pad(torch.zeros(2, 2), (1, 1), mode="reflect")
+    ),
+    "torch.index_add(..., alpha=...)": (
+        lambda torch: torch.zeros(2).index_add(0, torch.tensor([0]), torch.ones(1), alpha=2)
+    ),
     "torch.nn.Module.to": lambda torch: torch.nn.Identity().to("cuda"),
     "torch.max(..., out=...) with these arguments": (
         lambda torch: torch.max(torch.zeros(2, 2), 0, out=(torch.zeros(2), torch.zeros(2)))
@@ -71,6 +77,10 @@ def known(tensor: Any) -> Any:
         (lambda torch, index: torch.arange(4).index_select(0, index), None),
         (lambda torch, index: torch.ones(4).index_select(0, index), [1.0, 1.0, 1.0]),
         (lambda torch, index: torch.arange(4).gather(0, index), None),
+        (lambda torch, index: torch.arange(4).scatter(0, index, 7), None),
+        (lambda torch, index: torch.arange(4).scatter(0, torch.arange(3), index), None),
+        (lambda torch, index: torch.arange(4).index_fill(0, index, 7), None),
+        (lambda torch, index: torch.nn.functional.pad(index, (1, 0)), None),
         (lambda torch, index: index.sort().values, None),
         (lambda torch, index: index.cumsum(0), None),
         (lambda torch, index: torch.searchsorted(torch.arange(4), index), None),
@@ -97,6 +107,7 @@ def test_write_through_an_unknown_index_leaves_nothing_known(torch, index):
         lambda torch: torch.arange(2) // 0,
         lambda torch: torch.arange(2) % 0,
         lambda torch: torch.arange(70000).add(1),
+        lambda torch: torch.zeros(70000).scatter(0, torch.tensor([0]), 1),
         lambda torch: torch.arange(70000) + torch.zeros(70000, dtype=torch.int64),
         lambda torch: torch.tensor([1j, 2]).logsumexp(0),
         lambda torch: torch.tensor([1j, 2]).exp(),

@@ -162,3 +162,24 @@ def test_copying_zeros_over_a_tensor_is_recorded_with_their_value(torch, executi
     torch.empty(2).copy_(torch.zeros(2))
     torch.empty(2).copy_(torch.empty(2))
     assert [fill.value for fill in execution.recording.fills("copy_")] == [0, None]
+
+
+def test_value_of_the_only_element_is_recorded_as_that_of_every_element(torch, execution):
+    torch.tensor(1.5)
+    torch.tensor([1, 2])
+    torch.tensor(float("nan"), dtype=torch.int32)
+    fills = [record.fill for record in execution.recording.allocations()]
+    assert fills == [1.5, None, None]
+
+
+def test_padding_is_recorded_under_its_name(torch, execution):
+    torch.nn.functional.pad(torch.ones(2), (1, 0))
+    assert [record.call for record in execution.recording.allocations()] == [
+        "torch.ones",
+        "torch.nn.functional.pad",
+    ]
+
+
+def test_scattering_in_place_is_recorded_as_a_write(torch, execution):
+    torch.zeros(2).scatter_(0, torch.tensor([0]), 1.0)
+    assert [record.op for record in execution.recording.fills()] == ["scatter_"]

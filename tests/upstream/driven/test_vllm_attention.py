@@ -94,8 +94,8 @@ def stage2(heads):
 
 
 SCALES = [
-    made("k scale", "torch.tensor", "float32", ()),
-    made("v scale", "torch.tensor", "float32", ()),
+    made("k scale", "torch.tensor", "float32", (), fill=1.0),
+    made("v scale", "torch.tensor", "float32", (), fill=1.0),
 ]
 
 
