@@ -280,8 +280,7 @@ class Call(Record):
     bound: Mapping[str, object] | None = None
     #: Plain name of the kernel or function that the callee was made from or was given, or None.
     kernel: str | None = None
-    #: What the function answered where it is the target's own, e.g. the grid and the arguments
-    #: that a wrapper around it launches the kernel with.
+    #: What a function of the target's own answered, e.g. grid and arguments for its wrapper.
     returned: object = None
 
     @property
