@@ -152,7 +152,8 @@ def _along(
     places, before = listed_values(index), listed_values(input)
     values = listed_values(source) if isinstance(source, Tensor) else source
     known: Known = None
-    if places is not None and input.numel():
+    # Without elements, only what adds to a vector looks at the indices.
+    if places is not None and (input.numel() or (input.ndim == 1 and name == "index_add")):
         indices = [_wrap_index(int(place.real), input, axis) for place in places]
         if before is not None and values is not None:
             known = _written(input, axis, indices, before, values, combine)
