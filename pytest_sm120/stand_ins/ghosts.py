@@ -206,11 +206,10 @@ class Ghost(Undecided):
 
             return decorate(self, args[0], _child)
         if self._ghosts.execution.importing:
-            from pytest_sm120.stand_ins.import_guesses import asks_for_a_flag, guess_flag
+            from pytest_sm120.stand_ins.import_guesses import asks_for_a_flag, guess_call
 
             if asks_for_a_flag(self._name):
-                flag = guess_flag(self, self._name)
-                return decide(self, f"bool({self._name}())", flag)
+                return decide(self, f"bool({self._name}())", guess_call(self, args))
         return self._ghosts.result_of(self, args, kwargs)
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from types import FrameType
@@ -20,6 +21,8 @@ _ASKS = re.compile(
 _SETTING = re.compile(
     r"(?:[A-Z0-9]+_)*(?:IS|USE|HAS|ENABLE|DISABLE|ALLOW|FORCE|SKIP|SUPPORT)_[A-Z0-9_]+"
 )
+_READS_ENVIRONMENT = re.compile(r"\w*(?:bool|flag)\w*|\w*_env(?:_\w+)?")
+_ON = frozenset({"1", "true", "yes", "y", "on"})
 _READS_A_SETTING = frozenset({"get", "is_set", "get_value"})
 # Whether a package is there; its name is in one of the groups.
 _IS_THERE = re.compile(r"_*(?:has_(\w+)|is_(\w+)_(?:available|installed|found)|HAS_(\w+))")
@@ -31,6 +34,18 @@ def asks_for_a_flag(dotted: str) -> bool:
     if parts[-1] in _READS_A_SETTING and len(parts) > 1:
         return _SETTING.fullmatch(parts[-2]) is not None
     return _ASKS.fullmatch(parts[-1]) is not None
+
+
+def guess_call(ghost: Any, args: tuple[object, ...]) -> bool:
+    """Return what a call that asks for a flag is answered.
+
+    One that names an environment variable gets what the environment says, else the default that it
+    names itself.
+    """
+    if _READS_ENVIRONMENT.fullmatch(ghost._name.rpartition(".")[2]) and args:
+        said = os.environ.get(args[0]) if isinstance(args[0], str) else None
+        return str(args[1] if said is None and len(args) > 1 else said).lower() in _ON
+    return guess_flag(ghost, ghost._name)
 
 
 def guess_flag(ghost: Any, dotted: str) -> bool:

@@ -38,7 +38,7 @@ def test_other_name_asks_for_no_flag(name: str) -> None:
 
 def test_flag_is_a_plain_bool_and_listed(bench: Bench) -> None:
     module = bench.load(
-        "import lib\nuse_fast = lib.get_bool_env_var('LIB_USE_FAST', 'true') and lib.is_hip()\n"
+        "import lib\nuse_fast = lib.get_bool_env_var('LIB_USE_FAST') and lib.is_hip()\n"
         "_use_slow = lib.envs.LIB_USE_SLOW.get()\n"
     )
     assert module.use_fast is False and module._use_slow is False
@@ -46,6 +46,27 @@ def test_flag_is_a_plain_bool_and_listed(bench: Bench) -> None:
         ("bool(lib.get_bool_env_var())", "False"),
         ("bool(lib.envs.LIB_USE_SLOW.get())", "False"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        ("get_bool_env_var('LIB_X', 'true')", None, True),
+        ("get_bool_env_var('LIB_X', True)", None, True),
+        ("get_bool_env_var('LIB_X', 'true')", "0", False),
+        ("get_bool_env_var('LIB_X')", "1", True),
+        ("get_bool_env_var('LIB_X')", None, False),
+        ("get_bool_env_var(lib.NAME)", None, False),
+        ("get_bool_env_var()", None, False),
+    ],
+)
+def test_flag_of_the_environment_is_what_it_says_or_the_default(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, asked: str, said: str | None, expected: bool
+) -> None:
+    monkeypatch.delenv("LIB_X", raising=False)
+    if said is not None:
+        monkeypatch.setenv("LIB_X", said)
+    assert bench.load(f"import lib\nflag = lib.{asked}\n").flag is expected
 
 
 def test_flag_is_undecided_at_run_time(bench: Bench) -> None:
