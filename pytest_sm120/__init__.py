@@ -9,13 +9,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from pytest_sm120.contracts import Scratch as Scratch
     from pytest_sm120.contracts.implementations import Implementations as Implementations
     from pytest_sm120.contracts.kernel_arguments import KernelArguments as KernelArguments
     from pytest_sm120.contracts.siblings import Siblings as Siblings
 
+    # Declared, not imported: the plugin knows pytest, and no room may reach it through this module.
+    for_each_arch: Callable[..., Any]
+
 __version__ = "0.1.0"
-__all__ = ["Implementations", "KernelArguments", "Scratch", "Siblings", "__version__"]
+__all__ = [
+    "Implementations",
+    "KernelArguments",
+    "Scratch",
+    "Siblings",
+    "__version__",
+    "for_each_arch",
+]
 
 # Where each public name is; read when it is asked for.
 _HOMES = {
@@ -23,6 +36,7 @@ _HOMES = {
     "KernelArguments": "contracts.kernel_arguments",
     "Scratch": "contracts",
     "Siblings": "contracts.siblings",
+    "for_each_arch": "plugin.turns",
 }
 
 

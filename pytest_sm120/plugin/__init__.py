@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pytest_sm120.plugin.fixture import Sm120
 
 _MARKER = (
-    "sm120(tier=None, arch=None): run in this tier (a name, or a list of names: one run for each) "
-    "and let capability queries answer for this arch; on a unittest.TestCase class: provide "
-    "self.sm120."
+    "sm120(tier=None, arch=None, expected=None): run in this tier, and let capability queries "
+    "answer for this arch (a list of either: one run for each; a dict of arches: its values come "
+    "as the argument that expected= names); on a unittest.TestCase class: provide self.sm120."
 )
 
 _FIXTURE = pytest.StashKey["Sm120"]()
@@ -79,11 +79,11 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test once for each tier that was asked for."""
+    """Run a test once for each tier and arch that was asked for."""
     if "sm120" in metafunc.fixturenames:
-        from pytest_sm120.plugin.choosing import parametrize_tiers
+        from pytest_sm120.plugin.choosing import parametrize_places
 
-        parametrize_tiers(metafunc)
+        parametrize_places(metafunc)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -46,7 +46,11 @@ class Sm120:
     was_skipped: bool = False
     #: Whether any phase of the test has failed.
     has_failed: bool = False
+    #: Where a loop over arches was left before its end, in words.
+    left_turn: str = ""
     _session: RecordSession | None = None
+    #: Those of turns that are over, too.
+    _sessions: list[RecordSession] = field(default_factory=list)
     _thread: int = field(default_factory=threading.get_ident)
 
     def __repr__(self) -> str:
@@ -57,6 +61,7 @@ class Sm120:
         """The tier's session, opened on first use; skips the test in a tier that runs no code."""
         if self._session is None:
             self._session = self._open_session()
+            self._sessions.append(self._session)
         return self._session
 
     def _open_session(self) -> RecordSession:
@@ -193,16 +198,34 @@ class Sm120:
         if self._session is not None:
             self._session.close()
 
+    def begin_turn(self, arch: Arch) -> None:
+        """Let capability queries answer for this arch, and drop what was loaded before."""
+        self.close()
+        self._session = None
+        self.arch = arch
+
+    def for_each_arch(self, *arches: Any) -> Iterator[Any]:
+        """Yield each arch, in a turn that answers for it; all arches of the table without any.
+
+        In each turn nothing is loaded yet and nothing recorded; afterwards the arch is as before. A
+        dict of arches yields (arch, value) pairs. Raises UsageError for an unknown arch.
+        """
+        from pytest_sm120.plugin.turns import take_turns
+
+        return take_turns(self, arches)
+
     @property
     def used_session(self) -> RecordSession | None:
-        """The session if the test has used it."""
-        return self._session
+        """The session that the test used last, if it used one."""
+        return self._sessions[-1] if self._sessions else None
+
+    @property
+    def targets(self) -> tuple[ModuleType, ...]:
+        """The modules that the test has loaded, in all turns."""
+        return tuple(module for session in self._sessions for module in session.targets)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What was assumed while the targets were imported, each once."""
-        if self._session is None:
-            return ()
-        modules = self._session.targets
-        made = [assumed for module in modules for assumed in module.__sm120_assumptions__]
+        made = [assumed for module in self.targets for assumed in module.__sm120_assumptions__]
         return tuple(dict.fromkeys(map(str, made)))

@@ -39,6 +39,8 @@ def add_to_report(
 
 
 def _sections(fixture: Sm120, *, with_records: bool) -> Iterator[tuple[str, str]]:
+    if fixture.left_turn:
+        yield "sm120: arch", fixture.left_turn
     session = fixture.used_session
     if session is None or not session.targets:
         return
@@ -53,14 +55,12 @@ def _sections(fixture: Sm120, *, with_records: bool) -> Iterator[tuple[str, str]
 
 def describe_use(fixture: Sm120) -> dict[str, Any]:
     """Return what a test loaded, checked and assumed, as plain data."""
-    session = fixture.used_session
-    targets = session.targets if session is not None else ()
     # In a test that passes, a broken contract is what the test asks for: of a broken twin, say.
     to_mend = fixture.results if fixture.has_failed else []
     return {
         "tier": fixture.tier,
         "skipped": fixture.was_skipped,
-        "targets": [str(module.__file__) for module in targets],
+        "targets": [str(module.__file__) for module in fixture.targets],
         "contracts": len(fixture.results),
         "clauses_broken": sum(len(result.findings) for result in to_mend),
         "clauses_not_judged": sum(len(result.unjudged) for result in fixture.results),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from pytest_sm120.arch import DEFAULT_ARCH, Arch, find_arch
+from pytest_sm120.arch import DEFAULT_ARCH, Arch, find_arch, find_arches, is_several_arches
 from pytest_sm120.errors import UsageError
 from pytest_sm120.stand_ins.target_files import CompiledFiles
 from pytest_sm120.tiers.choose import DEFAULT_TIER, parse_tiers
+
+T = TypeVar("T")
 
 
 class Settings(NamedTuple):
@@ -66,8 +69,12 @@ def _read_tiers(on_command_line: str | None, setting: str) -> tuple[str, ...]:
 
 
 def _read_arch(spelling: Any, source: str) -> Arch:
+    return _with_source(source, lambda: find_arch(spelling or DEFAULT_ARCH))
+
+
+def _with_source(source: str, find: Callable[[], T]) -> T:
     try:
-        return find_arch(spelling or DEFAULT_ARCH)
+        return find()
     except UsageError as error:
         cause = f"{source} asks for an arch, but {error.cause}"
         raise UsageError(cause, limit=error.limit, remedy=error.remedy) from error
@@ -101,8 +108,13 @@ class Wishes(NamedTuple):
 
     #: None when no marker names a tier.
     tiers: tuple[str, ...] | None
-    #: None when no marker names an arch.
+    #: None when no marker names an arch, or one names several.
     arch: Arch | None
+    #: The arches of a list or a mapping: one run of the test for each.
+    arches: tuple[Arch, ...] = ()
+    #: What a mapping has for each of them, and the argument of the test that gets it.
+    expected: tuple[object, ...] = ()
+    expected_name: str = ""
 
 
 def read_marker(node: pytest.Item | pytest.Function) -> Wishes:
@@ -117,18 +129,26 @@ def read_marker(node: pytest.Item | pytest.Function) -> Wishes:
         for name, value in marker.kwargs.items():
             wanted.setdefault(name, value)
     tiers, arch = wanted.get("tier"), wanted.get("arch")
-    return Wishes(
-        None if tiers is None else parse_tiers(tiers, source),
-        None if arch is None else _read_arch(arch, source),
-    )
+    named = None if tiers is None else parse_tiers(tiers, source)
+    if not is_several_arches(arch):
+        return Wishes(named, None if arch is None else _read_arch(arch, source))
+    arches = _with_source(source, lambda: find_arches(arch))
+    if not isinstance(arch, Mapping):
+        return Wishes(named, None, arches)
+    by_arch = {find_arch(spelling): value for spelling, value in arch.items()}
+    expected = tuple(by_arch[each] for each in arches)
+    return Wishes(named, None, arches, expected, wanted.get("expected", "expected"))
+
+
+_ARGUMENTS = ("tier", "arch", "expected")
 
 
 def _refuse_unknown(marker: pytest.Mark, source: str) -> None:
     surplus = [repr(value) for value in marker.args]
-    surplus += [name for name in marker.kwargs if name not in ("tier", "arch")]
+    surplus += [name for name in marker.kwargs if name not in _ARGUMENTS]
     if surplus:
         raise UsageError(
             f"{source} has the argument {surplus[0]}.",
-            limit="It takes tier= and arch=, by name.",
+            limit="It takes tier=, arch= and expected=, by name.",
             remedy='Write e.g. @pytest.mark.sm120(tier="record", arch="sm_121").',
         )

@@ -7,9 +7,9 @@ import pytest
 USES_IT = "def test_it(sm120): pass\n"
 
 NO_ARCH = (
-    "'sm_999' is not an arch that this version knows. Known are sm_80, sm_86, sm_89, sm_90, "
-    "sm_100, sm_103, sm_120, sm_121, also spelled as sm_120a, 12.0 or (12, 0). Use one of these in "
-    "the marker's arch= or in the setting sm120_arch."
+    "'sm_999' is not an arch that this version knows. Known are sm_80, sm_86, sm_87, sm_89, "
+    "sm_90, sm_100, sm_103, sm_110, sm_120, sm_121, also spelled as sm_120a, 12.0 or (12, 0). Use "
+    "one of these in the marker's arch= or in the setting sm120_arch."
 )
 NO_TIER = (
     "asks for {seen}, which is not a tier. The tiers are source, record, interpret, compile, "
@@ -85,7 +85,7 @@ def test_wrong_marker_is_an_error_that_names_the_test(project, run, marker, mess
     result = run()
     result.assert_outcomes(errors=1)
     takes = (
-        "It takes tier= and arch=, by name. "
+        "It takes tier=, arch= and expected=, by name. "
         'Write e.g. @pytest.mark.sm120(tier="record", arch="sm_121").'
     )
     file = "test_wrong_marker_is_an_error_that_names_the_test.py"

@@ -24,9 +24,11 @@ class DeviceProperties(NamedTuple):
     regs_per_multiprocessor: int
     shared_memory_per_block_optin: int
     shared_memory_per_multiprocessor: int
+    max_threads_per_multi_processor: int
+    L2_cache_size: int
+    is_integrated: int
     #: Without opting in: 48 KiB on every arch of the table.
     shared_memory_per_block: int = 48 * 1024
-    is_integrated: int = 0
 
     @property
     def gcnArchName(self) -> str:  # noqa: N802  # torch's spelling
@@ -49,6 +51,9 @@ def get_device_properties(execution: Execution, device: Any = None) -> DevicePro
         regs_per_multiprocessor=arch.registers_per_sm,
         shared_memory_per_block_optin=arch.shared_memory_per_block_bytes,
         shared_memory_per_multiprocessor=arch.shared_memory_per_sm_bytes,
+        max_threads_per_multi_processor=arch.max_threads_per_sm,
+        L2_cache_size=arch.l2_cache_bytes,
+        is_integrated=int(arch.is_integrated),
     )
 
 
@@ -62,6 +67,12 @@ def get_device_name(execution: Execution, device: Any = None) -> str:
     """Return the name of the chosen arch's card."""
     cuda_index(execution, device)
     return execution.arch.card
+
+
+def mem_get_info(execution: Execution, device: Any = None) -> tuple[int, int]:
+    """Return free and total memory in bytes; all of the card's is free."""
+    cuda_index(execution, device)
+    return execution.arch.memory_bytes, execution.arch.memory_bytes
 
 
 def get_arch_list(execution: Execution) -> list[str]:

@@ -171,6 +171,7 @@ BOUND: dict[str, dict[str, Callable[..., Any]]] = {
         "get_device_properties": cuda.get_device_properties,
         "get_device_name": cuda.get_device_name,
         "get_arch_list": cuda.get_arch_list,
+        "mem_get_info": cuda.mem_get_info,
         "is_current_stream_capturing": cuda.is_current_stream_capturing,
     },
     "torch.accelerator": {
