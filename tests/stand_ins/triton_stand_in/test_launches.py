@@ -285,21 +285,3 @@ def test_kernel_tells_which_parameters_are_constexprs(bench: Bench, future: str)
         "def kernel(out, N: tl.int64, HEAD: tl.constexpr, scale, FAST: tl.constexpr = True): ...\n"
     )
     assert module.kernel.constexprs == [2, 4]
-
-
-def test_allocator_of_descriptors_is_accepted_and_never_asked(bench: Bench) -> None:
-    target = bench.load(
-        """
-        import triton
-
-        @triton.jit
-        def kernel(x_ptr):
-            pass
-
-        def run(x, allocator):
-            triton.set_allocator(allocator)
-            kernel[(1,)](x)
-        """
-    )
-    target.run(bench.tensor(8), lambda *_: pytest.fail("nothing of this size was known"))
-    assert bench.recording.records() == [only_launch(bench)]
