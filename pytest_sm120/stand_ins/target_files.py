@@ -135,6 +135,12 @@ class CompiledFiles:
         found = (file.tree for key, file in self._compiled.items() if key[1:] == state)
         return next(found, None)
 
+    def known_imports(self, path: str) -> frozenset[str]:
+        """Return what the import statements of a file name that was compiled, else nothing."""
+        tree = self.known_tree(Path(path))
+        found = (file.imports for file in self._compiled.values() if file.tree is tree)
+        return next(found, frozenset())
+
     def definition_of(self, code: CodeType) -> ast.FunctionDef | None:
         """Return the tree of a function at the top level of a compiled file, else None."""
         tree = self.known_tree(Path(code.co_filename))
