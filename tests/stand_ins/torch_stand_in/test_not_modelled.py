@@ -26,7 +26,13 @@ NOT_MODELLED = {
     'torch.nn.functional.pad(..., mode="reflect")': (
         lambda torch: torch.nn.functional.pad(torch.zeros(2, 2), (1, 1), mode="reflect")
     ),
-    "torch.nn.Module.to": lambda torch: torch.nn.Identity().to("cuda"),
+    "torch.index_put(..., accumulate=True)": (
+        lambda torch: torch.zeros(2).index_put((torch.tensor([0]),), torch.ones(1), accumulate=True)
+    ),
+    "torch.unique(..., dim=...)": lambda torch: torch.zeros(2, 2).unique(dim=0),
+    "torch.unique(..., return_inverse=True) of NaN": (
+        lambda torch: torch.full((2,), torch.nan).unique(return_inverse=True)
+    ),
     "torch.max(..., out=...) with these arguments": (
         lambda torch: torch.max(torch.zeros(2, 2), 0, out=(torch.zeros(2), torch.zeros(2)))
     ),
@@ -167,3 +173,30 @@ def test_attribute_that_the_class_tensor_has_not_raises_attribute_error(torch):
     with pytest.raises(AttributeError) as caught:
         torch.Tensor.no_such_method  # noqa: B018  # the access is what is tested
     assert str(caught.value) == "type object 'Tensor' has no attribute 'no_such_method'"
+
+
+@pytest.mark.parametrize(
+    ("ask", "asked_by"),
+    [
+        (lambda torch, unknown: unknown.nonzero(), "Tensor.nonzero"),
+        (lambda torch, unknown: torch.nonzero(unknown), "torch.nonzero"),
+        (lambda torch, unknown: unknown.unique(), "torch.unique"),
+        (lambda torch, unknown: unknown.equal(torch.arange(3)), "Tensor.equal"),
+        (lambda torch, unknown: torch.arange(3).masked_select(unknown > 0), "torch.masked_select"),
+    ],
+)
+def test_result_that_depends_on_unknown_contents_is_refused(torch, index, ask, asked_by):
+    with pytest.raises(UnknownValue) as caught:
+        ask(torch, index)
+    tensor = "bool[3]" if "masked" in asked_by else "int64[3]"
+    assert caught.value.cause.partition(": ")[2] == (
+        f"{asked_by} needs the contents of a tensor ({tensor} on cpu), which are not known."
+    )
+
+
+def test_elements_of_an_unknown_tensor_are_selected_without_being_known(torch, index):
+    assert known(index.masked_select(torch.tensor([True, False, True]))) is None
+
+
+def test_assertion_about_an_unknown_tensor_holds(torch, index):
+    assert torch._assert_async(index[0]) is None
