@@ -147,15 +147,29 @@ def _given_by_address(record: Record, whole: TensorView | None) -> list[TensorVi
 
 
 def views_given(record: Record) -> list[TensorView]:
-    """Return every tensor that a launch or a call is given, those in lists and dicts included."""
+    """Return every tensor that a launch or a call is given, those in lists and dicts included.
+
+    A launch of no programs is given nothing.
+    """
     return [value for value in _values_given(record) if isinstance(value, TensorView)]
 
 
 def _values_given(record: Record) -> Iterator[object]:
-    if isinstance(record, Launch):
+    if isinstance(record, Launch) and not record.empty:
         yield from _flat(list(record.args.values()))
     elif isinstance(record, Call):
         yield from _flat([*record.args, *record.kwargs.values()])
+
+
+def views_written(record: Record) -> list[TensorView]:
+    """Return every tensor that a launch or a call may write.
+
+    What a callee does that is not there is not known.
+    """
+    if isinstance(record, Launch):
+        written = _flat([record.args[name] for name in record.written])
+        return [value for value in written if isinstance(value, TensorView)]
+    return views_given(record)
 
 
 class Seen(NamedTuple):
