@@ -96,12 +96,15 @@ def broadcast_known(known: Known, shape: Sequence[int], wanted: Sequence[int]) -
     return [known[offset] for offset in element_offsets(tuple(wanted), strides, 0)]
 
 
-def refuse_foreign(value: object) -> None:
-    """Raise UsageError for a tensor, dtype or device of the real torch; ask a ghost to explain."""
+def refuse_foreign(value: Any, question: str = "int({})") -> None:
+    """Raise UsageError for a tensor, dtype or device of the real torch; ask a ghost to explain.
+
+    ``question`` is what a ghost is said to have been asked; ``{}`` stands for its name.
+    """
     kind = type(value)
     if getattr(kind, "__sm120_opaque__", False):
         # The ghost's own error says what it is and what to do.
-        int(value)  # type: ignore[call-overload]  # called for its refusal
+        value.__sm120_asked__(question)
     if kind.__module__.partition(".")[0] == "torch":
         raise UsageError(
             f"{find_place().site}: an object of the real torch ({kind.__name__}) was given to the "

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_sm120.arch import find_arch
+from pytest_sm120.arch import ARCHES, Arch
 from pytest_sm120.errors import GhostValue
 from pytest_sm120.recorder.records import Launch, Opaque
 from tests.stand_ins.bench import Bench
@@ -269,11 +269,26 @@ def test_real_package_imported_while_triton_is_stood_in_for_is_imported_once(
     assert again is numpy
 
 
-def test_launch_under_another_arch_is_held_to_that_arch(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, find_arch("sm_90"))
+@pytest.mark.parametrize("arch", ARCHES.values(), ids=lambda arch: arch.name)
+@pytest.mark.parametrize("axis", range(3))
+def test_grid_over_the_limit_is_refused_on_every_arch(
+    tmp_path: Path, arch: Arch, axis: int
+) -> None:
+    bench = Bench(tmp_path, arch)
     try:
-        with pytest.raises(ValueError, match=r"The largest grid of sm_90 is"):
-            bench.load(KERNELS).run((1, 70000), 1, 1)
+        run = bench.load(KERNELS).run
+        largest = [1, 1, 1]
+        largest[axis] = arch.max_grid[axis]
+        run(tuple(largest), 1, 1)
+        largest[axis] += 1
+        with pytest.raises(ValueError) as raised:
+            run(tuple(largest), 1, 1)
+        assert str(raised.value) == (
+            f"target.py:20: scale is launched with the grid {tuple(largest)}. The largest grid of "
+            f"{arch.name} is (2147483647, 65535, 65535); the card refuses the launch. Put the long "
+            "dimension first, or give each program more to do."
+        )
+        assert len(bench.recording.launches()) == 1
     finally:
         bench.close()
 
