@@ -39,6 +39,7 @@ def build_triton(execution: Execution, make_ghost: MakeGhost) -> dict[str, Modul
         language=language,
         cdiv=cdiv,
         next_power_of_2=next_power_of_2,
+        set_allocator=set_allocator,
         Config=Config,
         JITFunction=Kernel,
         jit=_decorator(functools.partial(Kernel, execution)),
@@ -79,6 +80,10 @@ def cdiv(x: Any, y: Any) -> Any:
 def next_power_of_2(n: Any) -> Any:
     """Return the smallest power of two that is not below n; 0 for 0, as Triton does."""
     return 1 << (n - 1).bit_length() if n > 0 else 0
+
+
+def set_allocator(allocator: Any) -> None:
+    """Accept who gives a launch its scratch; only the compiled kernel knows how much it needs."""
 
 
 def _decorator(make: Callable[[Any], Any]) -> Callable[..., Any]:

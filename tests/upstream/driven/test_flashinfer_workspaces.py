@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sm120 import Scratch
 from tests.upstream.witness import made, piece
 
 UTILS = "flashinfer/utils.py"
@@ -38,24 +37,6 @@ def test_cache_buffer_grows_by_name_and_device_and_retires_the_old_one(load, sm1
     )
     assert witness.of(grown) == piece("grown", "uint8", (101,))
     assert module._cache_buf_retired == [old]
-
-
-@pytest.mark.drives(UTILS, "_get_cache_buf")
-def test_cache_buffer_keeps_the_contract_of_a_buffer_that_graphs_point_at(load, sm120):
-    module = load()
-    sm120.check(
-        Scratch(
-            key="_cache_buf[('rows', '{device}')]",
-            init="zeros",
-            dtype="uint8",
-            shape=lambda size: (size,),
-            allow_inference=True,
-            outlives_graphs=True,
-        ),
-        drive=lambda size, device: module._get_cache_buf(
-            "rows", size, sm120.tensor((1,), device=device).device, zero_init=True
-        ),
-    )
 
 
 @pytest.mark.drives(UTILS, "_get_range_buf")
