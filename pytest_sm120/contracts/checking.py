@@ -16,6 +16,7 @@ from pytest_sm120.contracts.consumers import Hazard, check_pins, judge_hazard
 from pytest_sm120.contracts.keys import show_key
 from pytest_sm120.contracts.looking import find_rivals, look_at
 from pytest_sm120.contracts.report import explain_ending, report_of
+from pytest_sm120.contracts.residence import find_unnamed
 from pytest_sm120.contracts.results import ClauseResult, ContractResult, result_of
 from pytest_sm120.contracts.scratch import Scratch
 from pytest_sm120.contracts.seen import Seen
@@ -30,7 +31,6 @@ from pytest_sm120.contracts.steps import (
     drive_steps,
     plan_steps,
     refuse_held_buffer,
-    refuse_one_key_for_all,
     why_left_out,
 )
 from pytest_sm120.errors import ContractBroken, HazardWarning, UsageError
@@ -91,7 +91,6 @@ def _refuse_what_cannot_be_judged(
 ) -> None:
     for plan in plans:
         contract.shape_at(plan.size)
-    refuse_one_key_for_all(contract, plans)
     refuse_held_buffer(contract, plans, bench)
     if thorough:
         refuse_without_hypothesis()
@@ -109,6 +108,7 @@ def _drive_and_look(
         restore()
     _refuse_no_allocation(contract, driven)
     _refuse_rivals(seen)
+    _refuse_one_key_of_several(seen)
     return driven, seen
 
 
@@ -128,6 +128,22 @@ def _refuse_rivals(seen: Seen) -> None:
             limit="A contract is about one buffer, and nothing tells these apart.",
             remedy='Name one to the end, as in key=lambda device: f"...[{device!r}][0]", and'
             " check a contract for each.",
+        )
+
+
+def _refuse_one_key_of_several(seen: Seen) -> None:
+    step = seen.step("second device")
+    if step is None or not seen.has_one_key:
+        return
+    unnamed = find_unnamed(seen, step)
+    if unnamed is not None:
+        home, other = seen.steps[0].plan.device, step.plan.device
+        raise UsageError(
+            f"Scratch(key=) is {show_key(seen.contract.key_on(home))} on {home} and on {other}, and"
+            f" the call on {other} keeps {unnamed.allocation.view} under {show_key(unnamed.key)}"
+            f" ({unnamed.allocation.site}).",
+            limit="The contract then says nothing about that buffer.",
+            remedy=f'Put {{device}} into the key, or pass devices=["{home}"].',
         )
 
 

@@ -33,7 +33,7 @@ def look_at(
     for step in driven.steps:
         device = step.plan.device
         kept, records = kept_in(step, keys), tuple(step.step.records())
-        new, foreign = finder.find(kept, step.plan)
+        new = finder.find(kept, step.plan)
         alike = () if new else finder.find_lookalikes(kept, step.plan)
         before = held.get(device)
         steps.append(
@@ -42,7 +42,7 @@ def look_at(
                 records,
                 new,
                 before,
-                foreign,
+                _took_a_place(new, held, step),
                 alike,
                 step.returned,
                 step.refusal is not None,
@@ -52,6 +52,17 @@ def look_at(
         if new is not None:
             held[device] = new
     return Seen(contract, tuple(steps), tuple(kept_first), missing)
+
+
+def _took_a_place(new: Buffer | None, held: Mapping[str, Buffer], step: DrivenStep) -> bool:
+    """Return whether a new buffer lies under the key at which another device's was until now."""
+    others = [buffer for device, buffer in held.items() if device != step.plan.device]
+    return any(
+        new is not None
+        and str(new.key) == str(other.key)
+        and (str(other.key), other.allocation.view.storage) not in step.held
+        for other in others
+    )
 
 
 def _fate_of(before: Buffer | None, contract: Scratch, recording: Recording) -> tuple[bool, bool]:
@@ -102,18 +113,14 @@ class _Finder:
         self._contract = contract
         self._home = home.device
         self._stand_in: object = None
-        if self.find(kept_first, home)[0] is None:
+        if self.find(kept_first, home) is None:
             self._stand_in = _stand_in_key(kept_first, self._wanted_by(home))
 
-    def find(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer | None, bool]:
-        """Return the buffer, and whether it lies under a key of the other device."""
-        own = self._keys_on(plan.device)
-        for key in [*own, *self._keys_on(self._home)]:
-            found = _best_match(kept, key, self._wanted_by(plan))
-            if found is not None:
-                foreign = plan.device != self._home and self._is_shared()
-                return found, foreign or key not in own
-        return None, False
+    def find(self, kept: Sequence[Buffer], plan: PlannedStep) -> Buffer | None:
+        """Return the buffer; a key of the first device counts, too."""
+        keys = [*self._keys_on(plan.device), *self._keys_on(self._home)]
+        found = (_best_match(kept, key, self._wanted_by(plan)) for key in keys)
+        return next((buffer for buffer in found if buffer is not None), None)
 
     def find_lookalikes(self, kept: Sequence[Buffer], plan: PlannedStep) -> tuple[Buffer, ...]:
         """Return the kept buffers that have all the properties and lie on the call's device."""
@@ -133,17 +140,14 @@ class _Finder:
         wanted = self._contract.key_on(device)
         if self._stand_in is None:
             return [wanted]
-        return [wanted, _moved(self._stand_in, self._home, device)]
-
-    def _is_shared(self) -> bool:
-        """Return whether the key that stands in for the contract's does not name its device."""
-        return self._stand_in is not None and self._home not in str(self._stand_in)
+        return [wanted, moved_key(self._stand_in, self._home, device)]
 
 
-def _moved(key: object, home: str, device: str) -> object:
+def moved_key(key: object, home: str, device: str) -> object:
+    """Return a key with the name of one device in the place of another's."""
     if isinstance(key, str):
         return key.replace(home, device)
-    return tuple(_moved(part, home, device) for part in key) if isinstance(key, tuple) else key
+    return tuple(moved_key(part, home, device) for part in key) if isinstance(key, tuple) else key
 
 
 def _best_match(kept: Sequence[Buffer], key: object, wanted: _Wanted) -> Buffer | None:

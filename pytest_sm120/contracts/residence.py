@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_sm120.contracts.keys import rank_of_key, show_key
+from pytest_sm120.contracts.looking import moved_key
 from pytest_sm120.contracts.seen import Buffer, Seen, SeenStep, Use
 from pytest_sm120.contracts.verdicts import NOT_ASKED_FOR, NOT_FOUND, Verdict
 from pytest_sm120.findings import Finding
@@ -21,12 +22,16 @@ def judge_key(seen: Seen) -> Verdict:
     """Judge whether each device's first buffer is kept under the contract's key."""
     if not seen.kept_first:
         return _explain_not_kept(seen)
+    home = seen.steps[0].plan.device
     for step in seen.steps:
         wanted = seen.contract.key_on(step.plan.device)
+        if seen.has_one_key and step.plan.device != home:
+            # Whether that is right is what "one per device" is about.
+            continue
         kept = _under_other_keys(step, wanted)
         if kept:
             return _explain_other_key(kept, wanted)
-    wanted = seen.contract.key_on(seen.steps[0].plan.device)
+    wanted = seen.contract.key_on(home)
     return None if seen.first else _explain_other_key(seen.kept_first, wanted)
 
 
@@ -76,7 +81,8 @@ def judge_one_per_device(seen: Seen) -> Verdict:
     if seen.first is None:
         return NOT_FOUND
     if step.new is None:
-        return NOT_FOUND if step.lookalikes else _explain_shared(seen, step)
+        found = step.lookalikes and not seen.has_one_key
+        return NOT_FOUND if found else _explain_shared(seen, step)
     return _explain_displaced(seen, step, step.new) if step.took_other_key else None
 
 
@@ -93,7 +99,7 @@ def _explain_shared(seen: Seen, step: SeenStep) -> Finding:
         f"{made.function} keeps {show_key(kept.key)} for {home}, and the call on {other} allocates"
         f" none of its own{given}.",
         "A kernel cannot follow a pointer into the other device's memory.",
-        f"Put the device into the key: {home} and {other} each need a buffer.",
+        _how_to_key(seen, home, other),
     )
 
 
@@ -121,8 +127,27 @@ def _explain_displaced(seen: Seen, step: SeenStep, new: Buffer) -> Finding:
         f"{made.function} keeps the buffers of {home} and of {other} under one key,"
         f" {show_key(new.key)}: the call on {other} replaced the buffer of {home}.",
         "Calls that alternate between the devices then allocate every time.",
-        f"Put the device into the key: {home} and {other} each need a buffer.",
+        _how_to_key(seen, home, other),
     )
+
+
+def _how_to_key(seen: Seen, home: str, other: str) -> str:
+    remedy = f"Put the device into the key: {home} and {other} each need a buffer."
+    if not seen.has_one_key:
+        return remedy
+    return f'{remedy} Where it is meant for one device only, pass devices=["{home}"].'
+
+
+def find_unnamed(seen: Seen, step: SeenStep) -> Buffer | None:
+    """Return what another device has for itself though the contract's key is that of the first."""
+    home = seen.steps[0].plan.device
+    if seen.first is None or step.first_use(_held_on(seen, home).allocation.view.storage):
+        return None
+    others = [buffer.key for buffer in seen.kept_first if buffer.key != seen.first.key]
+    for buffer in step.lookalikes:
+        if moved_key(buffer.key, step.plan.device, home) not in others:
+            return buffer
+    return None
 
 
 def judge_device(seen: Seen) -> Verdict:

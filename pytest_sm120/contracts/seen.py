@@ -67,7 +67,7 @@ class SeenStep(NamedTuple):
     new: Buffer | None
     #: The buffer that the same device had when the call began, else None.
     before: Buffer | None
-    #: Whether the new buffer was kept under the key of the other device.
+    #: Whether the new buffer took the place of the other device's, under the same key.
     took_other_key: bool = False
     #: Where there is no new buffer: those that are like it, but kept under keys of another kind.
     lookalikes: tuple[Buffer, ...] = ()
@@ -155,6 +155,14 @@ class Seen(NamedTuple):
     def first(self) -> Buffer | None:
         """The buffer of the first call."""
         return self.steps[0].new if self.steps else None
+
+    @property
+    def has_one_key(self) -> bool:
+        """Whether the contract's key is the same on all devices that were driven."""
+        keys = [self.contract.key_on(step.plan.device) for step in self.steps]
+        return any(step.name == "second device" for step in self.steps) and all(
+            key == keys[0] for key in keys
+        )
 
     @property
     def firsts(self) -> list[SeenStep]:

@@ -78,6 +78,8 @@ class DrivenStep(NamedTuple):
     refusal: Exception | None = None
     #: The tensors in what drive returned.
     returned: tuple[TensorView, ...] = ()
+    #: Each key with the storage that was kept there when the call had ended.
+    held: frozenset[tuple[str, int]] = frozenset()
 
 
 class Driven(NamedTuple):
@@ -151,18 +153,6 @@ def _normalise_device(device: object) -> str:
         ) from error
 
 
-def refuse_one_key_for_all(contract: Scratch, plans: Sequence[PlannedStep]) -> None:
-    """Raise UsageError when the contract's key is the same on both devices."""
-    first, *others = {plan.device: contract.key_on(plan.device) for plan in plans}.items()
-    for device, key in others:
-        if key == first[1]:
-            raise UsageError(
-                f"Scratch(key=) is {show_key(key)} on {first[0]} and on {device}.",
-                limit="Where two devices are driven, each has a buffer of its own, under its key.",
-                remedy=f'Put {{device}} into the key, or pass devices=["{first[0]}"].',
-            )
-
-
 def refuse_held_buffer(contract: Scratch, plans: Sequence[PlannedStep], bench: Bench) -> None:
     """Raise UsageError when a buffer is there already: no first allocation could be seen."""
     wanted = [contract.key_on(plan.device) for plan in plans]
@@ -191,13 +181,17 @@ def drive_steps(plans: Sequence[PlannedStep], drive: Drive, bench: Bench) -> Dri
             refusal = error
         except Exception as error:
             return Driven(tuple(done), plan, error)
-        done.append(DrivenStep(plan, step, refusal, returned))
+        done.append(DrivenStep(plan, step, refusal, returned, _held(bench.recording)))
     return Driven(tuple(done))
 
 
 def _views_in(result: object) -> tuple[TensorView, ...]:
     # Not the tensors themselves: whether they are still held by others is asked later.
     return tuple(view for _, view in find_tensors([("", result)]))
+
+
+def _held(recording: Recording) -> frozenset[tuple[str, int]]:
+    return frozenset((str(key), view.storage) for key, view in recording.held_tensors())
 
 
 # What code raises to refuse an argument. An AttributeError is a slip, and an Sm120Error is ours.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pytest_sm120.recorder.states import AT_REST, State
@@ -228,6 +229,15 @@ class Launch(Record):
     args: Mapping[str, object]
     #: What is not a parameter of the kernel: num_warps, num_stages, ...
     options: Mapping[str, object]
+    #: Which arguments the kernel may write, judged on its text; all without a text.
+    written: tuple[str, ...] = field(kw_only=True)
+    #: Which ones it changes with atomics that depend on what was there; none without a text.
+    accumulated: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no program ran: Triton launches nothing for a grid of no programs."""
+        return prod(self.grid) <= 0
 
     @property
     def num_warps(self) -> object:
@@ -270,8 +280,7 @@ class Call(Record):
     bound: Mapping[str, object] | None = None
     #: Plain name of the kernel or function that the callee was made from or was given, or None.
     kernel: str | None = None
-    #: What the function answered where it is the target's own, e.g. the grid and the arguments
-    #: that a wrapper around it launches the kernel with.
+    #: What a function of the target's own answered, e.g. grid and arguments for its wrapper.
     returned: object = None
 
     @property

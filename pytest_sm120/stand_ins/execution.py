@@ -38,6 +38,19 @@ class Assumption(NamedTuple):
         return f"{self.site}: {self.question} was taken as {self.answer}"
 
 
+class Effects(NamedTuple):
+    """What a kernel function may do to its parameters, by name."""
+
+    #: Those that reach the address of a write.
+    written: frozenset[str]
+    #: Those that reach the address of an atomic that depends on what it finds.
+    accumulated: frozenset[str]
+    #: Those that its result may point into.
+    returned: frozenset[str]
+    #: Whether this follows from its own text alone, whatever the names outside of it stand for.
+    alone: bool
+
+
 class _OfThread(local):
     """What each thread has for itself; a new one starts at rest."""
 
@@ -66,10 +79,10 @@ class Execution:
     #: Objects given with ``provide=``, by dotted name.
     provided: dict[str, object] = field(default_factory=dict)
     #: Returns the tree of a function by its code, or None where nobody has parsed its file.
-    definition_of: Callable[[CodeType], ast.AST | None] = lambda code: None
+    definition_of: Callable[[CodeType], ast.FunctionDef | None] = lambda code: None
     #: What a kernel may write through, by its code; shared by the tests of a run, since finding
     #: out takes longer than everything else a launch does.
-    written_arguments: dict[CodeType, frozenset[str]] = field(default_factory=dict)
+    effects_of_kernels: dict[CodeType, Effects] = field(default_factory=dict)
     #: Finds the function of an operator, by ``"namespace::name"``, that a project registered with
     #: functions of its own.
     find_operator: Callable[[str], Callable[..., Any] | None] = lambda name: None

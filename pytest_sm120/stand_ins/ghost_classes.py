@@ -24,6 +24,18 @@ class GhostBase:
 
     #: The ghost that the class stands for.
     __sm120_ghost__: Any = None
+    #: Finds what the class that is not there would make of a kernel that a subclass holds.
+    __sm120_find__: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Find what the class that is not there would have, while a module is imported."""
+        find = type(self).__sm120_find__
+        if find is not None:
+            return find(self, name)
+        ghost = type(self).__sm120_ghost__
+        if ghost is not None and not name.startswith("__") and ghost._ghosts.execution.importing:
+            return getattr(ghost, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         # class X(Ghost, option=1): the option was meant for the class that is not there.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -14,6 +15,9 @@ from pytest_sm120.stand_ins.platform_answers import find_flag
 from pytest_sm120.stand_ins.unpacking import names_unpacked_to
 
 T = TypeVar("T")
+
+# What ends in [:2] has two items.
+_SLICED = re.compile(r"\[slice\((?:None|0), (\d+), None\)\]$")
 
 
 class Undecided:
@@ -30,7 +34,12 @@ class Undecided:
         answer = find_flag(self._name.rpartition(".")[2])
         if answer is not None:
             return bool(answer(self._ghosts.execution.arch))
-        return decide(self, f"bool({self._name})", False)
+        answer_of_name = False
+        if self._ghosts.execution.importing:
+            from pytest_sm120.stand_ins.import_guesses import guess_flag
+
+            answer_of_name = guess_flag(self, self._name)
+        return decide(self, f"bool({self._name})", answer_of_name)
 
     def __eq__(self, other: object) -> bool:
         if self is other or is_from_typing(other):
@@ -62,6 +71,9 @@ class Undecided:
 
     def __iter__(self) -> Iterator[Any]:
         count = names_unpacked_to(sys._getframe(1))
+        if count is None and self._ghosts.execution.importing:
+            sliced = _SLICED.search(self._name)
+            count = int(sliced[1]) if sliced else None
         if count is not None:
             return iter([self._item(position) for position in range(count)])
         return iter(decide(self, f"iter({self._name})", ()))
@@ -98,6 +110,12 @@ def decide(ghost: Any, question: str, answer: T) -> T:
             held=ghost._ghosts.names_of(ghost),
             sibling=ghost._ghosts.sibling_of(ghost._origin),
         )
+    if isinstance(answer, bool):
+        from pytest_sm120.stand_ins.import_guesses import expected_by_assertion
+
+        expected = expected_by_assertion(ghost)
+        # mypy does not narrow T.
+        answer = answer if expected is None else expected  # type: ignore[assignment]  # a bool, too
     execution.assume(Assumption(find_place().site, question, repr(answer)))
     return answer
 

@@ -58,11 +58,11 @@ def adopt_kernel(owner: Any, kernel: Any) -> None:
         owner.__call__ = lambda held, *args, **kwargs: ghost._ghosts.made_from(ghost, name, kernel)(
             *args, **kwargs
         )
-    if not hasattr(owner, "__getattr__"):
-        owner.__getattr__ = functools.partialmethod(_method_of_base, ghost, kernel)
+    if owner.__sm120_find__ is None:
+        owner.__sm120_find__ = functools.partial(_method_of_base, ghost, kernel)
 
 
-def _method_of_base(held: object, ghost: Any, kernel: Any, attribute: str) -> Any:
+def _method_of_base(ghost: Any, kernel: Any, held: object, attribute: str) -> Any:
     if attribute.startswith("_"):
         raise AttributeError(f"{type(held).__name__!r} object has no attribute {attribute!r}")
     return ghost._ghosts.made_from(ghost, f"{ghost._origin}.{attribute}", kernel)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 from weakref import WeakSet
 
+from pytest_sm120.recorder.places import TARGET_MARK
 from pytest_sm120.recorder.records import Opaque
 from pytest_sm120.stand_ins.decorating import (
     can_be_decorated,
-    compiles_what_it_decorates,
     is_kernel,
 )
 from pytest_sm120.stand_ins.execution import Execution
@@ -48,6 +49,12 @@ class Ghosts:
         self.names_of: Callable[[object], list[str]] = lambda held: []
         #: Finds the module below the root that has a dotted name, for remedies.
         self.sibling_of: Callable[[str], str | None] = lambda dotted: None
+        #: Finds the file of the module below the root that has a dotted name.
+        self.file_of: Callable[[str], str | None] = lambda dotted: None
+        #: Finds the tree of a target by its path.
+        self.tree_of: Callable[[str], Any] = lambda path: None
+        #: Finds the dotted names that a target's import statements name, by its path.
+        self.imported_by: Callable[[str], frozenset[str]] = lambda path: frozenset()
         #: The functions that a ghost was put around, and that are themselves nevertheless.
         self.decorated: WeakSet[FunctionType] = WeakSet()
         self._operators: dict[str, FunctionType] = {}
@@ -155,8 +162,12 @@ class Ghost(Undecided):
     def __getattr__(self, attribute: str) -> Any:
         if attribute in _ANSWERED_DUNDERS:
             return _ANSWERED_DUNDERS[attribute](self._name)
-        if attribute.startswith("__"):
+        if attribute.startswith("__") and not _is_asked_by_name(attribute):
             raise AttributeError(f"{self!r} has no attribute {attribute!r}")
+        if attribute == "__file__":
+            file = self._ghosts.file_of(self._name)
+            if file is not None:
+                return file
         child = _child(self, f"{self._name}.{attribute}")
         if not _is_plain(self._name):
             # What a call returned is not found again by its name, so the object itself keeps it.
@@ -191,7 +202,14 @@ class Ghost(Undecided):
         self._ghosts.note_names(self, args, kwargs)
         _note_call(self, self._name.partition("[")[0], args, kwargs)
         if len(args) == 1 and can_be_decorated(args[0]):
-            return _decorate(self, args[0])
+            from pytest_sm120.stand_ins.ghost_decorations import decorate
+
+            return decorate(self, args[0], _child)
+        if self._ghosts.execution.importing:
+            from pytest_sm120.stand_ins.import_guesses import asks_for_a_flag, guess_call
+
+            if asks_for_a_flag(self._name):
+                return decide(self, f"bool({self._name}())", guess_call(self, args))
         return self._ghosts.result_of(self, args, kwargs)
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
@@ -218,6 +236,12 @@ _ANSWERED_DUNDERS: dict[str, Callable[[str], Any]] = {
     "__path__": lambda name: [],
     "__spec__": lambda name: None,
 }
+
+
+def _is_asked_by_name(attribute: str) -> bool:
+    """Return whether it is the target's own code that spells the name, not Python's protocols."""
+    frame = sys._getframe(2)
+    return TARGET_MARK in frame.f_globals and attribute in frame.f_code.co_names
 
 
 def _is_plain(name: str) -> bool:
@@ -258,23 +282,6 @@ def _note_call(ghost: Ghost, name: str, args: tuple[Any, ...], kwargs: dict[str,
         from pytest_sm120.stand_ins.ghost_calls import record_ghost_call
 
         record_ghost_call(ghost, name, (args, kwargs))
-
-
-def _decorate(ghost: Ghost, value: Any) -> Any:
-    """Return what a ghost makes of what it is put on: the thing itself, or what tells of it."""
-    if is_kernel(value):
-        value.__dict__.setdefault("wrapper", ghost)
-    elif isinstance(value, FunctionType):
-        if compiles_what_it_decorates(ghost._origin):
-            from pytest_sm120.stand_ins.ghost_kernels import TracedFunction
-
-            return TracedFunction(ghost, value)
-        if is_kernel(ghost._made_from):
-            from pytest_sm120.stand_ins.ghost_kernels import record_dispatch
-
-            return record_dispatch(ghost, value, ghost._made_from)
-        ghost._ghosts.decorated.add(value)
-    return value
 
 
 add_arithmetic(Ghost, _child, short_text)

@@ -7,6 +7,7 @@ and its plugins go on importing the real things.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
@@ -148,6 +149,9 @@ class ImportSystem:
         if name == "*":
             if isinstance(module, Ghost):
                 module.__dict__["__all__"] = self.public_names(dotted)
+        elif isinstance(module, Ghost) and name.startswith("__"):
+            # Asked for by name, as in ``from .version import __version__``.
+            module.__dict__.setdefault(name, self.look_up(full))
         elif isinstance(module, OverlaidModule) and not hasattr(module, name):
             importlib.__import__(dotted, fromlist=(name,))
         elif hasattr(module, TARGET_MARK) and not hasattr(module, name):
@@ -178,6 +182,7 @@ class ImportSystem:
             ("importlib", "import_module", self._import_module),
             ("importlib.util", "find_spec", self._find_spec),
             ("importlib.metadata", "version", self._version),
+            ("dataclasses", "replace", self._replace),
         ):
             setattr(overlay(self.modules, dotted), name, meaning)
 
@@ -208,6 +213,11 @@ class ImportSystem:
         answer = "not found" if missing else "found"
         self.ghosts.execution.assume(Assumption(find_place().site, question, answer))
         return None if missing else ModuleSpec(absolute, None)
+
+    def _replace(self, obj: Any, /, **changes: Any) -> Any:
+        if isinstance(obj, Ghost):
+            return obj._ghosts.result_of(obj.replace, (), changes)
+        return dataclasses.replace(obj, **changes)
 
     def _version(self, distribution_name: str) -> str:
         if distribution_name in REPLACED_PACKAGES:

@@ -47,6 +47,9 @@ class Loader:
         self._ghosts = Ghosts(execution)
         self._ghosts.names_of = self._globals_that_hold
         self._ghosts.sibling_of = self._sibling_of
+        self._ghosts.file_of = self._file_of
+        self._ghosts.tree_of = lambda path: files.known_tree(Path(path))
+        self._ghosts.imported_by = files.known_imports
         self._system = ImportSystem(self._ghosts, {}, real_packages)
         self._state: ProcessState | None = None
         self._restore_classes: Callable[[], None] = lambda: None
@@ -204,6 +207,10 @@ class Loader:
         module, _, _ = dotted.rpartition(".")
         found = find_sibling(module, self._base) if module else None
         return None if found is None else module
+
+    def _file_of(self, dotted: str) -> str | None:
+        found = find_sibling(dotted, self._base)
+        return None if found is None else str(found.path)
 
     def _globals_that_hold(self, held: object) -> list[str]:
         return [

@@ -59,6 +59,8 @@ class ProcessState:
         # The lists themselves, too: code may bind another list to sys.path.
         self._lists = [(name, getattr(sys, name), list(getattr(sys, name))) for name in _LISTS]
         self._environment = dict(os.environ)
+        self._encode_value = os.environ.encodevalue
+        os.environ.encodevalue = self._encode
         self._attributes: list[tuple[ModuleType, str, object]] = []
         self._put: list[object] = []
         self._put_names: set[str] = set()
@@ -77,6 +79,11 @@ class ProcessState:
             self._attributes.append((holder, last, holder.__dict__.get(last, _ABSENT)))
             setattr(holder, last, module)
 
+    def _encode(self, value: Any) -> Any:
+        # os.environ["X"] = ghost: what a ghost is as a path is what it is as a text.
+        opaque = hasattr(type(value), "__sm120_opaque__")
+        return self._encode_value(os.fspath(value) if opaque else value)
+
     def restore(self) -> None:
         """Put everything back; real modules that were first imported meanwhile stay."""
         for holder, name, value in reversed(self._attributes):
@@ -93,6 +100,7 @@ class ProcessState:
             if live != items:
                 live[:] = items
             setattr(sys, name, live)
+        os.environ.encodevalue = self._encode_value
         _restore_environment(self._environment)
 
     def _restore_modules(self) -> None:

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import NamedTuple, cast
 
 from pytest_sm120.errors import TargetError, UsageError
+from pytest_sm120.stand_ins.execution import Effects
 from pytest_sm120.stand_ins.import_statements import NAMING_CALLS, imported_names, public_names
 
 
@@ -103,8 +104,8 @@ class CompiledFiles:
     def __init__(self) -> None:
         self._compiled: dict[tuple[object, ...], CompiledFile] = {}
         self._origins: dict[tuple[object, ...], str | None] = {}
-        #: Execution.written_arguments of all tests of the run.
-        self.written_arguments: dict[CodeType, frozenset[str]] = {}
+        #: Execution.effects_of_kernels of all tests of the run.
+        self.effects_of_kernels: dict[CodeType, Effects] = {}
 
     def compile(self, target: TargetFile) -> CompiledFile:
         """Return the compiled file; the text is read again when the file has changed.
@@ -134,7 +135,13 @@ class CompiledFiles:
         found = (file.tree for key, file in self._compiled.items() if key[1:] == state)
         return next(found, None)
 
-    def definition_of(self, code: CodeType) -> ast.AST | None:
+    def known_imports(self, path: str) -> frozenset[str]:
+        """Return what the import statements of a file name that was compiled, else nothing."""
+        tree = self.known_tree(Path(path))
+        found = (file.imports for file in self._compiled.values() if file.tree is tree)
+        return next(found, frozenset())
+
+    def definition_of(self, code: CodeType) -> ast.FunctionDef | None:
         """Return the tree of a function at the top level of a compiled file, else None."""
         tree = self.known_tree(Path(code.co_filename))
         for node in tree.body if tree is not None else ():

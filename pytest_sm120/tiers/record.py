@@ -50,7 +50,7 @@ class RecordSession:
         self.execution = Execution(
             arch=arch,
             definition_of=files.definition_of,
-            written_arguments=files.written_arguments,
+            effects_of_kernels=files.effects_of_kernels,
         )
         self._loader = Loader(self.execution, root, real_packages, files)
         self._watched: list[WatchedObject] = []

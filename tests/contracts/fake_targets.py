@@ -128,9 +128,15 @@ class FakeBench:
         op = "zero_" if value == 0 else "fill_"
         self.recording.add(lambda place, order: Fill(place, order, op, tensor.view, value))
 
-    def launch(self, kernel, **args):
+    def launch(self, kernel, *, reads=(), accumulates=(), grid=(1,), **args):
         plain = {name: getattr(value, "view", value) for name, value in args.items()}
-        self.recording.add(lambda place, order: Launch(place, order, kernel, (1,), plain, {}))
+        effects = {
+            "written": tuple(name for name in args if name not in reads),
+            "accumulated": accumulates,
+        }
+        self.recording.add(
+            lambda place, order: Launch(place, order, kernel, grid, plain, {}, **effects)
+        )
 
     def call(self, name, *args, **kwargs):
         self.recording.add(lambda place, order: Call(place, order, name, args, kwargs))

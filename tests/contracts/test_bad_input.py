@@ -73,15 +73,6 @@ def test_arguments_are_refused_before_anything_is_driven(name):
     assert refusal(pytest.fail, **options) == message
 
 
-@pytest.mark.parametrize(("key", "shown"), [("split", '"split"'), (lambda device: 7, "7")])
-def test_key_without_the_device_is_refused_before_anything_is_driven(key, shown):
-    assert refusal(pytest.fail, replace(CONTRACT, key=key)) == (
-        f"Scratch(key=) is {shown} on cuda:0 and on cuda:1. Where two devices are driven, each has"
-        " a buffer of its own, under its key. Put {device} into the key, or pass"
-        ' devices=["cuda:0"].'
-    )
-
-
 def test_key_without_the_device_is_accepted_for_one_device():
     target = SplitScratch(key=lambda device: "split")
     contract = replace(CONTRACT, key="split")

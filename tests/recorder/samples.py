@@ -57,7 +57,9 @@ def allocate(
 def launch(recording: Recording, kernel: str = "kernel", /, **args: object) -> Launch:
     """A recorded launch with one warp."""
     return recording.add(
-        lambda place, order: Launch(place, order, kernel, (1, 2), args, {"num_warps": 1})
+        lambda place, order: Launch(
+            place, order, kernel, (1, 2), args, {"num_warps": 1}, written=tuple(args)
+        )
     )
 
 

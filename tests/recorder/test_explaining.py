@@ -35,7 +35,9 @@ SEEN = view(shape=(2, 3), dtype="uint8")
             "torch.empty -> uint8[2, 3] on cuda:0, 64 bytes, kept as ('ws', 'cuda:0')",
         ),
         (
-            Launch(PLACE, 0, "split", (4, 2), {"x": SEEN, "n": 3, "f": Opaque("lib.f")}, {}),
+            Launch(
+                PLACE, 0, "split", (4, 2), {"x": SEEN, "n": 3, "f": Opaque("lib.f")}, {}, written=()
+            ),
             "launch split[4, 2](x=uint8[2, 3] on cuda:0, n=3, f=lib.f)",
         ),
         (Fill(PLACE, 0, "fill_", SEEN, -1), "fill_ on uint8[2, 3] on cuda:0 with -1"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
-from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
+from pytest_sm120.stand_ins.torch_stand_in.values import is_opaque, refuse_foreign
 from pytest_sm120.tensors.dtypes import DType
 from pytest_sm120.tensors.number_formats import (
     FLOATS,
@@ -19,7 +19,10 @@ from pytest_sm120.tensors.number_formats import (
 
 def finfo(execution: Execution, type: Any = None) -> FloatLimits:
     """Return the limits of a floating-point dtype; of the default dtype when none is named."""
-    dtype = execution.default_dtype if type is None else type
+    dtype: Any = execution.default_dtype if type is None else type
+    if execution.importing and is_opaque(dtype):
+        # A dtype of a module that is not there: neither are its limits.
+        return cast(FloatLimits, dtype.finfo)
     _refuse_no_dtype("finfo", dtype)
     if dtype.kind not in ("float", "complex"):
         raise TypeError(
@@ -34,6 +37,8 @@ def finfo(execution: Execution, type: Any = None) -> FloatLimits:
 
 def iinfo(execution: Execution, type: Any) -> IntegerLimits:
     """Return the limits of an integer dtype."""
+    if execution.importing and is_opaque(type):
+        return cast(IntegerLimits, type.iinfo)
     _refuse_no_dtype("iinfo", type)
     if type.kind == "bool":
         raise TypeError("torch.bool is not supported by torch.iinfo")

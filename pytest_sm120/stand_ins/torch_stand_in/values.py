@@ -96,6 +96,11 @@ def broadcast_known(known: Known, shape: Sequence[int], wanted: Sequence[int]) -
     return [known[offset] for offset in element_offsets(tuple(wanted), strides, 0)]
 
 
+def is_opaque(value: object) -> bool:
+    """Return whether this is a ghost, which has no value."""
+    return hasattr(type(value), "__sm120_opaque__")
+
+
 def refuse_foreign(value: Any, question: str = "int({})") -> None:
     """Raise UsageError for a tensor, dtype or device of the real torch; ask a ghost to explain.
 

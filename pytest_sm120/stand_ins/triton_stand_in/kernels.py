@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from math import prod
 from typing import Any
 
 from pytest_sm120.arch import Arch
 from pytest_sm120.recorder.places import find_place
 from pytest_sm120.recorder.recording import plain_arguments
 from pytest_sm120.recorder.records import Launch, Opaque
-from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.execution import Effects, Execution
 from pytest_sm120.stand_ins.triton_stand_in.language import plain_constant
-from pytest_sm120.stand_ins.triton_stand_in.written_arguments import find_written_arguments
+from pytest_sm120.stand_ins.triton_stand_in.written_arguments import find_effects
 
 # What a launch takes besides the kernel's parameters: the fields of the CUDA and HIP backends'
 # option classes in Triton 3.9.0, and the launcher's own.
@@ -28,6 +29,11 @@ LAUNCH_OPTIONS = frozenset(
     waves_per_eu matrix_instr_nonkdim kpack schedule_hint allow_flush_denorm
     """.split()
 )
+
+# Arguments through which nothing can be written.
+_SCALARS = (type(None), bool, int, float, complex, str)
+
+_NO_EFFECTS = Effects(frozenset(), frozenset(), frozenset(), alone=True)
 
 Grid = Any
 
@@ -101,7 +107,8 @@ class Kernel:
         bound = self.bind(args, named)
         if not warmup:
             sizes = resolve_grid(grid, bound, self.name)
-            _refuse_larger_grid(sizes, self.execution.arch, self.name)
+            if prod(sizes) > 0:
+                _refuse_larger_grid(sizes, self.execution.arch, self.name)
             self._record(sizes, bound, options)
 
     def warmup(self, *args: object, grid: Grid, **kwargs: object) -> None:
@@ -131,47 +138,65 @@ class Kernel:
         self, grid: tuple[int, ...], bound: Mapping[str, Any], options: Mapping[str, object]
     ) -> None:
         plain = plain_arguments(bound)
+        memory = [name for name, value in plain.items() if not isinstance(value, _SCALARS)]
+        effects = self.effects if memory and prod(grid) > 0 else _NO_EFFECTS
+        written = tuple(name for name in memory if name in effects.written)
+        accumulated = tuple(name for name in memory if name in effects.accumulated)
         self.execution.recording.add(
-            lambda place, order: Launch(place, order, self.name, grid, plain, options)
+            lambda place, order: Launch(
+                place,
+                order,
+                self.name,
+                grid,
+                plain,
+                options,
+                written=written,
+                accumulated=accumulated,
+            )
         )
-        self._forget_written(bound)
+        _forget_contents([bound[name] for name in written])
 
-    def _forget_written(self, bound: Mapping[str, Any]) -> None:
-        tensors = {
-            name: value for name, value in bound.items() if hasattr(type(value), "__sm120_forget__")
-        }
-        if tensors:
-            for name in self.written_arguments & tensors.keys():
-                tensors[name].__sm120_forget__()
-        # Which parts of a tuple a kernel writes through is not followed.
-        tuples = [value for value in bound.values() if isinstance(value, tuple)]
-        if tuples:
-            from pytest_sm120.stand_ins.ghost_calls import forget_contents
-
-            forget_contents(tuples)
-
-    @property
-    def written_arguments(self) -> frozenset[str]:
-        """The parameters that the kernel may write through, judged on its text."""
-        known = self.execution.written_arguments
+    @functools.cached_property
+    def effects(self) -> Effects:
+        """What the kernel may do to its parameters, judged on its text."""
+        known = self.execution.effects_of_kernels
         code = inspect.unwrap(self.fn).__code__
         if code not in known:
-            known[code] = find_written_arguments(self.fn, self.execution.definition_of(code))
+            found = find_effects(self.fn, self.execution.definition_of)
+            if not found.alone:
+                # In another test the functions that it calls may be others.
+                return found
+            known[code] = found
         return known[code]
+
+
+def _forget_contents(written: Iterable[Any]) -> None:
+    others = []
+    for value in written:
+        if hasattr(type(value), "__sm120_forget__"):
+            value.__sm120_forget__()
+        else:
+            others.append(value)
+    # Which parts of a tuple a kernel writes through is not followed.
+    if others:
+        from pytest_sm120.stand_ins.ghost_calls import forget_contents
+
+        forget_contents(others)
 
 
 def resolve_grid(grid: Grid, bound: Mapping[str, Any], kernel: str) -> tuple[int, ...]:
     """Return the grid as one to three numbers; a callable grid is called with the arguments.
 
     Raises ValueError for anything that does not hold one to three whole numbers. A bare number is
-    none: Triton 3.9.0 asks for the grid's ``len()``.
+    none: Triton 3.9.0 asks for the grid's ``len()``. Its launcher does nothing where their product
+    is not above 0, so that one negative number is as good as a 0.
     """
     found = grid(dict(bound)) if callable(grid) and not hasattr(grid, "__index__") else grid
     try:
         numbers = tuple(operator.index(plain_constant(part)) for part in found)
     except TypeError:
         numbers = ()
-    if not 1 <= len(numbers) <= 3 or any(number < 0 for number in numbers):
+    if not 1 <= len(numbers) <= 3 or (min(numbers) < 0 < prod(numbers)):
         raise ValueError(
             f"{find_place().site}: {kernel} is launched with the grid {found!r}. A grid is a "
             "tuple of one to three whole numbers, none negative. Pass a tuple such as (blocks,)."
