@@ -31,6 +31,7 @@ class KernelArguments:
     kernel: str
     #: Arguments that must hold zeros when the kernel starts: names, or a mapping from each name to
     #: how many of its first bytes, or to a function of what the launch is given that returns that.
+    #: ``"accumulated"`` stands for all that the kernel's text changes with atomics.
     zeroed: str | Sequence[Name] | Mapping[Name, int | Callable[[Given], int]] = ()
     #: Whether the kernel leaves zeros there itself when it ends.
     self_resets: bool = False
@@ -77,8 +78,10 @@ class KernelArguments:
         return [right] if isinstance(right, str) else list(right)
 
     @property
-    def zeroed_names(self) -> list[Name]:
-        """The arguments that must hold zeros."""
+    def zeroed_names(self) -> list[Name] | None:
+        """The arguments that must hold zeros; None where the kernel's text says which."""
+        if self.zeroed == "accumulated":
+            return None
         return [self.zeroed] if isinstance(self.zeroed, str) else list(self.zeroed)
 
     def zeroed_bytes(self, name: Name, given: Given) -> int | None:

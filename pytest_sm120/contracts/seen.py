@@ -125,12 +125,25 @@ def _given(record: Record, storage: int) -> list[TensorView]:
 
 
 def views_given(record: Record) -> list[TensorView]:
-    """Return every tensor that a launch or a call is given, those in lists and dicts included."""
+    """Return every tensor that a launch or a call is given, those in lists and dicts included.
+
+    A launch of no programs is given nothing.
+    """
     if isinstance(record, Launch):
-        return list(_views_in(list(record.args.values())))
+        return [] if record.empty else list(_views_in(list(record.args.values())))
     if isinstance(record, Call):
         return list(_views_in([*record.args, *record.kwargs.values()]))
     return []
+
+
+def views_written(record: Record) -> list[TensorView]:
+    """Return every tensor that a launch or a call may write.
+
+    What a callee does that is not there is not known.
+    """
+    if isinstance(record, Launch):
+        return list(_views_in([record.args[name] for name in record.written]))
+    return views_given(record)
 
 
 class Seen(NamedTuple):

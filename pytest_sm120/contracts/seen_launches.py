@@ -68,11 +68,21 @@ def look_at_launches(
         SeenLaunch(step.plan, record, _given_to(record))
         for step in driven.steps
         for record in step.step.records()
-        if isinstance(record, (Launch, Call)) and names_match(_name_of(record), contract.kernel)
+        if isinstance(record, (Launch, Call)) and _is_meant(record, contract.kernel)
     ]
     if not launches and driven.error is None:
         raise _explain_no_launch(contract, driven)
     return SeenLaunches(contract, tuple(launches), recording.records(), driven.steps)
+
+
+def _is_meant(record: Launch | Call, kernel: str) -> bool:
+    empty = isinstance(record, Launch) and record.empty
+    return not empty and names_match(_name_of(record), kernel)
+
+
+def _shown(record: Launch | Call) -> str:
+    empty = isinstance(record, Launch) and record.empty
+    return _name_of(record) + (" with a grid of no programs" if empty else "")
 
 
 def _name_of(record: Launch | Call) -> str:
@@ -88,9 +98,7 @@ def _given_to(record: Launch | Call) -> Given:
 
 def _explain_no_launch(contract: KernelArguments, driven: Driven) -> UsageError:
     records = [record for step in driven.steps for record in step.step.records()]
-    seen = dict.fromkeys(
-        _name_of(record) for record in records if isinstance(record, (Launch, Call))
-    )
+    seen = dict.fromkeys(_shown(record) for record in records if isinstance(record, (Launch, Call)))
     return UsageError(
         f"drive launched no {contract.kernel}, so there are no arguments to judge.",
         limit=f"It launched or called {', '.join(seen) or 'nothing'}.",

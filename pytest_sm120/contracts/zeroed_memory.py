@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from pytest_sm120.contracts.byte_ranges import ByteRange, overlap, ranges_of, subtract
 from pytest_sm120.contracts.kernel_arguments import KernelArguments, Name
-from pytest_sm120.contracts.seen import views_given
+from pytest_sm120.contracts.seen import views_written
 from pytest_sm120.contracts.seen_launches import SeenLaunch, SeenLaunches
 from pytest_sm120.contracts.verdicts import Verdict
+from pytest_sm120.errors import UsageError
 from pytest_sm120.findings import Finding
 from pytest_sm120.recorder.records import Allocation, Call, Fill, Launch, Record
 
@@ -25,13 +26,29 @@ def judge_zeroed(seen: SeenLaunches) -> Verdict:
     """Judge whether the bytes that must be zero were zeroed after everybody else's writes."""
     unknown: str | None = None
     for launch in seen.launches:
-        for name in seen.contract.zeroed_names:
+        for name in _zeroed_names(seen.contract, launch):
             found = _find_last_writer(seen, launch, name)
             if found is not None and found.record is not None:
                 return _explain(launch, name, found, found.record)
             if found is not None and unknown is None:
                 unknown = f"{name} is an input of the test in {launch.plan}, and nothing writes it"
     return unknown
+
+
+def _zeroed_names(contract: KernelArguments, launch: SeenLaunch) -> Sequence[Name]:
+    """Return the arguments that must hold zeros; UsageError when the text shows none."""
+    if contract.zeroed_names is not None:
+        return contract.zeroed_names
+    record = launch.record
+    if isinstance(record, Launch) and record.accumulated:
+        return record.accumulated
+    raise UsageError(
+        f'{record.site}: zeroed="accumulated", and {launch.text}, which changes no argument with'
+        " atomics as far as its text is at hand.",
+        limit="The atomics that count are add, max, min, and, or, xor, xchg and cas, in the kernel"
+        " and in functions that it calls.",
+        remedy='Name the arguments that must hold zeros, e.g. zeroed=["counters"].',
+    )
 
 
 def _find_last_writer(seen: SeenLaunches, launch: SeenLaunch, name: Name) -> _Written | None:
@@ -65,7 +82,7 @@ def _ranges_touched(record: Record, storage: int) -> list[ByteRange]:
         return [(0, record.bytes)] if record.view.storage == storage else []
     if isinstance(record, Fill):
         return ranges_of(record.view) if record.view.storage == storage else []
-    return [view.byte_range for view in views_given(record) if view.storage == storage]
+    return [view.byte_range for view in views_written(record) if view.storage == storage]
 
 
 def _leaves_zeros(record: Record, contract: KernelArguments) -> bool:

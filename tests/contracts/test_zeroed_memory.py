@@ -8,7 +8,7 @@ import pytest
 
 from pytest_sm120 import KernelArguments
 from pytest_sm120.contracts import check
-from pytest_sm120.errors import ContractBroken
+from pytest_sm120.errors import ContractBroken, UsageError
 from tests.contracts.fake_targets import Driven, FakeBench, FakeTensor
 
 __sm120_target__ = True
@@ -67,7 +67,21 @@ def let_a_kernel_zero(bench, made):
     bench.launch("zero_kernel", out=made)
 
 
-@pytest.mark.parametrize("write", [fill_all, fill_in_rows, fill_in_columns, write_elsewhere])
+def let_a_kernel_read_it(bench, made):
+    bench.fill(made)
+    bench.launch("count", x=made, reads=["x"])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        fill_all,
+        fill_in_rows,
+        fill_in_columns,
+        write_elsewhere,
+        let_a_kernel_read_it,
+    ],
+)
 def test_memory_that_is_zeroed_in_whatever_way_is_accepted(write):
     target = use(write)
     check(ZEROED, target, bench=target.bench)
@@ -93,6 +107,11 @@ def write_over_it(bench, made):
     bench.fill(made.rows(3, 2), 7)
 
 
+def let_a_kernel_write_it(bench, made):
+    bench.fill(made)
+    bench.launch("count", x=made, y=made.rows(2), reads=["x"])
+
+
 def call_with_it(bench, made):
     bench.fill(made)
     bench.call("flashinfer.run", {"out": [made.view]})
@@ -104,6 +123,7 @@ def call_with_it(bench, made):
         (leave_a_hole, "bytes 112 to 128 of its storage are as torch.empty in allocate left them"),
         (leave_a_column, "bytes 0 to 1 of its storage are as torch.empty in allocate left them"),
         (write_over_it, "bytes 32 to 48 of its storage were last written by fill_ in fill"),
+        (let_a_kernel_write_it, "bytes 0 to 32 of its storage were last given to count in launch"),
         (call_with_it, "bytes 0 to 256 of its storage were last given to flashinfer.run in call"),
         (
             let_a_kernel_zero,
@@ -174,3 +194,61 @@ def test_scattered_argument_is_taken_as_a_whole():
     scattered = FakeTensor(made.view._replace(shape=(20000, 1), strides=(4, 1)))
     target = Driven(bench, lambda size, device: bench.launch("kernel", x=scattered))
     check(KernelArguments("kernel", zeroed="x", self_resets=True), target, bench=bench)
+
+
+def accumulating(accumulates, **given):
+    """A target that adds to what it is given by the names ``accumulates``."""
+    bench = FakeBench()
+
+    def drive(size, device):
+        made = {
+            name: bench.allocate(call, (size, 16), fill=0 if "zeros" in call else None)
+            for name, call in given.items()
+        }
+        bench.launch("kernel", accumulates=accumulates, **made)
+
+    return Driven(bench, drive)
+
+
+ACCUMULATED = KernelArguments("kernel", zeroed="accumulated")
+
+
+def test_accumulated_arguments_are_the_ones_that_must_hold_zeros():
+    target = accumulating(("x",), x="torch.zeros", out="torch.empty")
+    check(ACCUMULATED, target, bench=target.bench)
+    told = "bytes 0 to 64 of its storage are as torch.empty in allocate left them"
+    assert cause(accumulating(("x",), x="torch.empty"), ACCUMULATED) == told
+
+
+def test_kernel_that_accumulates_into_nothing_is_a_usage_error():
+    target = accumulating((), x="torch.zeros")
+    with pytest.raises(UsageError) as caught:
+        check(ACCUMULATED, target, bench=target.bench)
+    assert re.sub(r":\d+:", ":", str(caught.value)) == (
+        'fake_targets.py: zeroed="accumulated", and launch launches kernel, which changes no'
+        " argument with atomics as far as its text is at hand. The atomics that count are add, max,"
+        " min, and, or, xor, xchg and cas, in the kernel and in functions that it calls. Name the"
+        ' arguments that must hold zeros, e.g. zeroed=["counters"].'
+    )
+
+
+def test_callee_that_is_not_there_has_no_text_to_judge():
+    bench = FakeBench()
+    target = Driven(bench, lambda size, device: bench.call("pkg.run", 1))
+    with pytest.raises(UsageError, match="call calls pkg.run, which changes no argument"):
+        check(KernelArguments("run", zeroed="accumulated"), target, bench=bench)
+
+
+def test_launch_of_no_programs_is_not_judged():
+    bench = FakeBench()
+
+    def drive(size, device):
+        bench.launch("kernel", x=bench.allocate("torch.empty", (size, 16)), grid=(0, 4))
+
+    with pytest.raises(UsageError) as caught:
+        check(ZEROED, Driven(bench, drive), bench=bench)
+    assert str(caught.value) == (
+        "drive launched no kernel, so there are no arguments to judge. It launched or called"
+        " kernel with a grid of no programs. Correct the kernel's name in the contract, or let"
+        " drive take the path that launches it."
+    )

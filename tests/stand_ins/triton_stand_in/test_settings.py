@@ -22,4 +22,5 @@ def test_allocator_of_descriptors_is_accepted_and_never_asked(bench: Bench) -> N
         """
     )
     target.run(bench.tensor(8), lambda *_: pytest.fail("nothing of this size was known"))
-    assert bench.recording.records() == bench.recording.launches()
+    [record] = bench.recording.records()
+    assert record in bench.recording.launches()
