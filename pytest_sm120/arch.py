@@ -1,8 +1,8 @@
 """GPU architectures as data: what capability queries answer and what the hardware allows.
 
 Sources: the table "Technical Specifications per Compute Capability" in the CUDA C++ Programming
-Guide 13.0 for the limits; for SMs, L2 cache and memory of a card its maker's data sheet, or what
-``deviceQuery`` prints on it.
+Guide 13.0 for the limits. SMs and L2 cache of a card: beside its line, what was read or that no
+source was.
 """
 
 from __future__ import annotations
@@ -66,20 +66,21 @@ _MIB = 1024**2
 # Each line: capability, card, SMs, shared memory of a block and of an SM, memory, L2 cache, blocks
 # and threads of an SM.
 _TABLE = (
-    # A100 data sheet: 108 SMs, 40 MB of L2.
+    # deviceQuery of the 40 GB card: 108 SMs; an article that compares B200 with it: 40 MB of L2.
     Arch((8, 0), "A100 SXM 80 GB", 108, 163 * _KIB, 164 * _KIB, 80 * _GIB, 40 * _MIB, 32, 2048),
     # deviceQuery: 82 SMs, 6291456 bytes of L2.
     Arch((8, 6), "GeForce RTX 3090", 82, 99 * _KIB, 100 * _KIB, 24 * _GIB, 6 * _MIB, 16, 1536),
-    # Jetson AGX Orin data sheet: 2048 cores in 16 SMs; deviceQuery: 4194304 bytes of L2.
+    # A summary of the technical brief of Jetson AGX Orin: 16 SMs, 4 MB of L2.
     Arch((8, 7), "Orin", 16, 163 * _KIB, 164 * _KIB, 64 * _GIB, 4 * _MIB, 16, 1536, True),
-    # Ada white paper: AD102 has 96 MB of L2; L40S data sheet: 18176 cores in 142 SMs.
+    # A dealer's table: 142 SMs. The L2 is that of L40, the same chip, which has 96 MiB according to
+    # arXiv 2606.22588; the dealer's table has 48 MB.
     Arch((8, 9), "L40S", 142, 99 * _KIB, 100 * _KIB, 48 * _GIB, 96 * _MIB, 24, 1536),
-    # H100 white paper: SXM5 has 132 SMs and 50 MB of L2.
+    # The article named at A100: 50 MB of L2. The 132 SMs are unconfirmed.
     Arch((9, 0), "H100 SXM", 132, 227 * _KIB, 228 * _KIB, 80 * _GIB, 50 * _MIB, 32, 2048),
-    # Blackwell tuning guide: 126 MB of L2.
-    Arch((10, 0), "B200", 148, 227 * _KIB, 228 * _KIB, 180 * _GIB, 126 * _MIB, 32, 2048),
-    # The L2 is taken as that of B200, the same chip family.
-    Arch((10, 3), "B300", 148, 227 * _KIB, 228 * _KIB, 270 * _GIB, 126 * _MIB, 32, 2048),
+    # Device query in pull request 4002 of pytorch/ao: 148 SMs, 126.5 MB of L2.
+    Arch((10, 0), "B200", 148, 227 * _KIB, 228 * _KIB, 180 * _GIB, 253 * _MIB // 2, 32, 2048),
+    # Unconfirmed: SMs and L2 are taken to be those of B200.
+    Arch((10, 3), "B300", 148, 227 * _KIB, 228 * _KIB, 270 * _GIB, 253 * _MIB // 2, 32, 2048),
     # Jetson Thor data sheet: 2560 cores in 20 SMs; TVM's target tag for it: 32 MiB of L2.
     Arch((11, 0), "Thor", 20, 227 * _KIB, 228 * _KIB, 128 * _GIB, 32 * _MIB, 24, 1536, True),
     # RTX PRO 6000 Blackwell data sheet: 24064 cores in 188 SMs; white paper of GB202: 128 MB of L2.
@@ -96,7 +97,8 @@ ARCHES = {arch.capability: arch for arch in _TABLE}
 DEFAULT_ARCH = ARCHES[12, 0]
 
 # "sm_120", "sm120", "sm_120a", "sm_120f", "compute_120", "120" and "12.0" name the same capability.
-_NAME = re.compile(r"(?:sm_?|compute_)?(\d{1,2})\.?(\d)[af]?", re.IGNORECASE)
+# Text, since a run that names no arch need not compile it.
+_NAME = r"(?i:sm_?|compute_)?(\d{1,2})\.?(\d)[afAF]?"
 
 
 def find_arch(spelling: str | tuple[int, int] | Arch) -> Arch:
@@ -143,7 +145,7 @@ def is_several_arches(given: object) -> bool:
 
 def _capability_of(spelling: object) -> tuple[int, int] | None:
     if isinstance(spelling, str):
-        found = _NAME.fullmatch(spelling.strip())
+        found = re.fullmatch(_NAME, spelling.strip())
         return (int(found[1]), int(found[2])) if found else None
     if isinstance(spelling, (tuple, list)) and len(spelling) == 2:
         return tuple(spelling)

@@ -134,7 +134,7 @@ def _judge_allocation(seen: Seen, step: SeenStep, largest: int | None) -> Findin
     # Without a shape, only the first call on a device is known to need a buffer.
     needs_one = largest is None or (grows and seen.contract.shape is not None)
     # Growth by a factor leaves room for later calls.
-    enough = step.before is not None and prod(step.before.allocation.shape) >= _needed(
+    enough = step.before is not None and prod(step.before.kept.shape) >= _needed(
         seen.contract, step.plan.size
     )
     return _explain_missing(seen, step) if needs_one and not enough else None
@@ -187,8 +187,8 @@ def _explain_missing(seen: Seen, step: SeenStep) -> Finding:
     return Finding(
         ANY_ORDER,
         made.site,
-        f"{made.function} keeps {show_key(before.key)} in the shape {made.shape} for {step.plan},"
-        f" which needs {seen.contract.shape_at(step.plan.size)}.",
+        f"{made.function} keeps {show_key(before.key)} in the shape {before.kept.shape} for"
+        f" {step.plan}, which needs {seen.contract.shape_at(step.plan.size)}.",
         "A launch that is sized for the call writes past the end of the buffer.",
         "Allocate again when the kept buffer is smaller than what the call needs.",
     )

@@ -55,15 +55,20 @@ def _grown(seen: Seen) -> Buffer | str:
 def compare_dtype(code: str, buffer: Buffer, seen: Seen) -> Finding | None:
     """Return what is wrong with a buffer's dtype, None when nothing is."""
     wanted, made = seen.contract.dtype_name, buffer.allocation
-    if made.dtype == wanted:
+    if buffer.kept.dtype == wanted:
         return None
     return Finding(
         code,
         made.site,
-        f"{buffer.text} as {made.dtype}; the contract asks for {wanted}.",
+        f"{buffer.text} as {made.dtype}{_kept_as(made.dtype, buffer.kept.dtype)}; the contract asks"
+        f" for {wanted}.",
         "A kernel that is compiled for the one reads the bytes of the other wrongly.",
         f"Allocate with dtype=torch.{wanted}, or correct the contract's dtype.",
     )
+
+
+def _kept_as(made: object, kept: object) -> str:
+    return "" if kept == made else f" and keeps it as {kept}"
 
 
 def compare_shape(code: str, step: SeenStep, seen: Seen) -> Verdict:
@@ -71,7 +76,7 @@ def compare_shape(code: str, step: SeenStep, seen: Seen) -> Verdict:
     wanted = seen.contract.shape_at(step.plan.size)
     if wanted is None:
         return "the contract names no shape"
-    if step.new is None or _fits(step.new.allocation.shape, wanted, seen.contract.at_least):
+    if step.new is None or _fits(step.new.kept.shape, wanted, seen.contract.at_least):
         return None
     return _explain_shape(code, step, step.new, wanted)
 
@@ -87,8 +92,8 @@ def _explain_shape(code: str, step: SeenStep, buffer: Buffer, wanted: Shape) -> 
     return Finding(
         code,
         made.site,
-        f"{buffer.text} in the shape {made.shape} for a call of size {step.plan.size}; the contract"
-        f" asks for {wanted}.",
+        f"{buffer.text} in the shape {made.shape}{_kept_as(made.shape, buffer.kept.shape)}"
+        f" for a call of size {step.plan.size}; the contract asks for {wanted}.",
         "The shape must be equal, also where the buffer is rounded up.",
         "Correct the shape that is allocated, or the contract's shape=.",
     )

@@ -99,8 +99,9 @@ def keys_by_storage(recording: Recording) -> KeysByStorage:
 
 def kept_in(step: DrivenStep, keys: KeysByStorage) -> list[Buffer]:
     """Return what a step allocated and somebody kept, once for each key."""
+    views = {(each.view.storage, str(each.key)): each.view for each in step.step.stores()}
     return [
-        Buffer(made, key)
+        Buffer(made, key, views.get((made.view.storage, str(key)), made.view))
         for made in step.step.allocations()
         for key in keys.get(made.view.storage, ())
     ]
@@ -128,8 +129,8 @@ class _Finder:
         return tuple(
             each
             for each in kept
-            if each.allocation.dtype == wanted.dtype
-            and wanted.shape in (None, each.allocation.shape)
+            if each.kept.dtype == wanted.dtype
+            and wanted.shape in (None, each.kept.shape)
             and each.allocation.device == plan.device
         )
 
@@ -167,8 +168,8 @@ class _Wanted(NamedTuple):
 
     def choose(self, kept: Sequence[Buffer]) -> list[Buffer]:
         """Return those that have the properties; one that none of them has does not choose."""
-        alike = [each for each in kept if each.allocation.dtype == self.dtype] or list(kept)
-        return [each for each in alike if each.allocation.shape == self.shape] or alike
+        alike = [each for each in kept if each.kept.dtype == self.dtype] or list(kept)
+        return [each for each in alike if each.kept.shape == self.shape] or alike
 
 
 def _stand_in_key(kept: Sequence[Buffer], wanted: _Wanted) -> object:

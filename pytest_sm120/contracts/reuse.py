@@ -80,7 +80,7 @@ def _explain_reuse(code: str, step: SeenStep, new: Buffer, before: Buffer) -> Fi
 
 
 def _sized(buffer: Buffer) -> str:
-    return f"{bytes_in_words(buffer.bytes)} in the shape {buffer.allocation.shape}"
+    return f"{bytes_in_words(buffer.bytes)} in the shape {buffer.kept.shape}"
 
 
 def judge_growth(seen: Seen) -> Verdict:
@@ -99,14 +99,14 @@ def _judge_missing_growth(seen: Seen, step: SeenStep, kept: Buffer) -> Verdict:
     wanted = seen.contract.shape_at(step.plan.size)
     if wanted is None:
         return "the contract names no shape, so what a larger call needs is not known"
-    if prod(wanted) <= prod(kept.allocation.shape):
+    if prod(wanted) <= prod(kept.kept.shape):
         return f"a call of size {step.plan.size} needs no more than is there; pass larger sizes"
     made = kept.allocation
     return Finding(
         "growth re-allocates",
         made.site,
-        f"{made.function} keeps {show_key(kept.key)} in the shape {made.shape} for {step.plan},"
-        f" which needs {wanted}.",
+        f"{made.function} keeps {show_key(kept.key)} in the shape {kept.kept.shape} for"
+        f" {step.plan}, which needs {wanted}.",
         "A launch that is sized for the call writes past the end of the buffer.",
         "Allocate again when the kept buffer is smaller than what the call needs.",
     )

@@ -17,6 +17,7 @@ from pytest_sm120.recorder.records import (
     Record,
     TensorView,
 )
+from pytest_sm120.tensors.storages import offset_of_address
 
 
 class Buffer(NamedTuple):
@@ -24,6 +25,8 @@ class Buffer(NamedTuple):
 
     allocation: Allocation
     key: object
+    #: The tensor that was kept there: the allocated one, or a view of it.
+    kept: TensorView
 
     @property
     def bytes(self) -> int:
@@ -108,12 +111,21 @@ class SeenStep(NamedTuple):
 
         A record that is given several views of it is given the bytes that span them.
         """
-        found = [(record, _given(record, storage)) for record in self.records]
+        whole = self._whole(storage)
+        found = [
+            (record, [*_given(record, storage), *_given_by_address(record, whole)])
+            for record in self.records
+        ]
         return [
             Use(record, hull_of(views))
             for record, views in found
             if views and isinstance(record, (Launch, Call))
         ]
+
+    def _whole(self, storage: int) -> TensorView | None:
+        kept = [buffer.allocation for buffer in (self.new, self.before) if buffer is not None]
+        made = (each.view for each in [*kept, *self.allocations])
+        return next((view for view in made if view.storage == storage), None)
 
     def first_use(self, storage: int) -> Use | None:
         """Return the first launch or call that is given the storage, with the view it is given."""
@@ -124,16 +136,29 @@ def _given(record: Record, storage: int) -> list[TensorView]:
     return [view for view in views_given(record) if view.storage == storage]
 
 
+def _given_by_address(record: Record, whole: TensorView | None) -> list[TensorView]:
+    """Return what follows each address in a storage that a launch or a call is given."""
+    if whole is None:
+        return []
+    numbers = [value for value in _values_given(record) if type(value) is int]
+    offsets = [offset_of_address(number, whole.storage) for number in numbers]
+    end = whole.storage_bytes
+    return [whole._replace(byte_range=(low, end)) for low in offsets if 0 <= low < end]
+
+
 def views_given(record: Record) -> list[TensorView]:
     """Return every tensor that a launch or a call is given, those in lists and dicts included.
 
     A launch of no programs is given nothing.
     """
-    if isinstance(record, Launch):
-        return [] if record.empty else list(_views_in(list(record.args.values())))
-    if isinstance(record, Call):
-        return list(_views_in([*record.args, *record.kwargs.values()]))
-    return []
+    return [value for value in _values_given(record) if isinstance(value, TensorView)]
+
+
+def _values_given(record: Record) -> Iterator[object]:
+    if isinstance(record, Launch) and not record.empty:
+        yield from _flat(list(record.args.values()))
+    elif isinstance(record, Call):
+        yield from _flat([*record.args, *record.kwargs.values()])
 
 
 def views_written(record: Record) -> list[TensorView]:
@@ -142,7 +167,8 @@ def views_written(record: Record) -> list[TensorView]:
     What a callee does that is not there is not known.
     """
     if isinstance(record, Launch):
-        return list(_views_in([record.args[name] for name in record.written]))
+        written = _flat([record.args[name] for name in record.written])
+        return [value for value in written if isinstance(value, TensorView)]
     return views_given(record)
 
 
@@ -193,11 +219,12 @@ def hull_of(views: Sequence[TensorView]) -> TensorView:
     )
 
 
-def _views_in(values: Sequence[object]) -> Iterator[TensorView]:
+def _flat(values: Sequence[object]) -> Iterator[object]:
     for value in values:
-        if isinstance(value, TensorView):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _views_in(value)
+        # A view is a tuple, too.
+        if isinstance(value, (list, tuple)) and not isinstance(value, TensorView):
+            yield from _flat(value)
         elif isinstance(value, Mapping):
-            yield from _views_in(list(value.values()))
+            yield from _flat(list(value.values()))
+        else:
+            yield value

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 from pytest_sm120.arch import ARCHES, Arch, find_arch, find_arches
 from pytest_sm120.errors import UsageError
 from pytest_sm120.recorder.places import find_place
+
+if TYPE_CHECKING:
+    from pytest_sm120.tiers.record import RecordSession
 
 
 class TurnTaker(Protocol):
@@ -22,6 +25,10 @@ class TurnTaker(Protocol):
     @property
     def targets(self) -> tuple[ModuleType, ...]:
         """The modules loaded so far."""
+
+    @property
+    def used_session(self) -> RecordSession | None:
+        """The session of the last turn that loaded or made something."""
 
     def begin_turn(self, arch: Arch) -> None:
         """Let capability queries answer for this arch, with nothing loaded."""
@@ -82,9 +89,24 @@ def _turns(fixture: TurnTaker, turns: list[Any]) -> Iterator[Any]:
 
 def _begin(fixture: TurnTaker, arch: Arch) -> None:
     dropped = fixture.targets
+    session = fixture.used_session
+    if session is not None:
+        session.recording.refuse = _too_late
     fixture.begin_turn(arch)
     for module in dropped:
         module.__class__ = DroppedModule
+
+
+_REMEDY = "Load the target, and make its inputs, inside the loop."
+
+
+def _too_late(site: str) -> UsageError:
+    return UsageError(
+        f"{site}: a tensor or function of another turn of sm120.for_each_arch, or of outside it, "
+        "was used.",
+        limit="What it does would be recorded where nobody looks any more.",
+        remedy=_REMEDY,
+    )
 
 
 class DroppedModule(ModuleType):
@@ -98,5 +120,5 @@ class DroppedModule(ModuleType):
             f"{read('__name__')} was loaded in another turn of sm120.for_each_arch, or outside it.",
             limit="Each turn loads anew, since a file may decide while it is imported what it does "
             "on which arch.",
-            remedy="Load the target, and make its inputs, inside the loop.",
+            remedy=_REMEDY,
         )

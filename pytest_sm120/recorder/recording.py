@@ -147,12 +147,17 @@ class Recording(Queries):
         self._freed_at: dict[int, int] = {}
         #: Returns what the present thread has set; whoever runs the code puts its own here.
         self.state_now: Callable[[], State] = lambda: AT_REST
+        #: Makes the error for whatever comes too late, from its ``"file.py:line"``.
+        self.refuse: Callable[[str], Exception] | None = None
         # Reentrant: a store that was found is appended while looking.
         self._lock = RLock()
 
     def add(self, make: Callable[[Place, int], R]) -> R:
-        """Append the record that ``make(place, order)`` returns."""
-        return self._append(make, find_place())
+        """Append the record that ``make(place, order)`` returns; raise once ``refuse`` is set."""
+        place = find_place()
+        if self.refuse is not None:
+            raise self.refuse(place.site)
+        return self._append(make, place)
 
     def _append(self, make: Callable[[Place, int], R], place: Place) -> R:
         with self._lock:

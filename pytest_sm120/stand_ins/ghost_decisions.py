@@ -84,6 +84,10 @@ class Undecided:
     def __index__(self) -> int:
         return decide(self, f"index({self._name})", 1)
 
+    def __sm120_asked__(self, question: str) -> None:
+        """Decide on a question that a stand-in has words for; ``{}`` is where the name goes."""
+        decide(self, question.format(self._name), None)
+
     def __float__(self) -> float:
         return decide(self, f"float({self._name})", 1.0)
 

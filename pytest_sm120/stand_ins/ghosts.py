@@ -194,7 +194,7 @@ class Ghost(Undecided):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Answer a platform question, hand back what is decorated, else return a ghost."""
-        answer = find_answer(self._name.rpartition(".")[2])
+        answer = find_answer(self._name)
         if answer is not None:
             return answer(self._ghosts.execution.arch, *args, **kwargs)
         if creates_class(args):

@@ -89,28 +89,32 @@ _COMPUTED: dict[str, Callable[[Arch], object]] = {
 }
 
 _FLAGS: dict[str, Callable[[Arch], bool]] = {
+    # Projects differ: some mean 10.x alone. Thor (11.0) is left out although its maker counts it
+    # in, since code asks in order to choose kernels that were built for 10.x or 12.x.
     "is_blackwell": lambda arch: arch.capability[0] in (10, 12),
     "is_blackwell_supported": lambda arch: arch.capability[0] in (10, 12),
     # Programmatic dependent launch came with sm_90.
     "is_arch_support_pdl": lambda arch: arch.capability >= (9, 0),
     "is_hopper": lambda arch: arch.capability[0] == 9,
     "is_ampere": lambda arch: arch.capability[0] == 8,
-    "is_sm12x": lambda arch: arch.capability[0] == 12,
-    "is_sm12x_supported": lambda arch: arch.capability[0] == 12,
 }
 
-# is_sm120_supported() asks for the family, as sglang.srt.utils does; is_sm121 for that one only.
-_SM_NUMBER = re.compile(r"is_sm_?(\d{2,3})[af]?(?:_supported)?")
+# is_sm120_supported, has_sm120, is_sm12x, is_sm100_or_newer, has_sm10_or_newer; text, since most
+# tests ask none of them and need not compile it.
+_SM_QUESTION = r"_?(?:is|has)_sm_?(\d{1,3})([afx]?)(?:_(supported|or_newer|exact))?"
 
 
 def find_answer(name: str) -> Answer | None:
     """Return a function of (arch, call's arguments) for a platform question, else None.
 
-    ``name`` is the last part of the dotted name that was asked, e.g. ``"is_hip"``.
+    ``name`` is the dotted name that was asked, or its last part, e.g. ``"is_hip"``.
     """
-    if name in _COMPARED:
-        return functools.partial(_compare, _COMPARED[name])
-    answer = find_flag(name) or _COMPUTED.get(name)
+    question = name.rpartition(".")[2]
+    if question in _COMPARED:
+        return functools.partial(_compare, _COMPARED[question])
+    if name.endswith(".driver.active.utils.get_device_properties"):
+        return _triton_properties
+    answer = find_flag(question) or _COMPUTED.get(question)
     # Which device is asked about does not matter: there is one card.
     return None if answer is None else lambda arch, *_, **__: answer(arch)
 
@@ -119,10 +123,12 @@ def find_flag(name: str) -> Callable[[Arch], bool] | None:
     """Return a function of the arch for a question that may be an attribute, else None."""
     if name in _YES or name in _NO:
         return lambda arch: name in _YES
-    numbered = _SM_NUMBER.fullmatch(name)
+    numbered = re.fullmatch(_SM_QUESTION, name) if "s_sm" in name else None
     if numbered:
         wanted = int(numbered[1])
-        return lambda arch: _belongs(_number(arch), wanted)
+        # sm10 and sm12x name a major version.
+        wanted = wanted * 10 if wanted < 20 else wanted
+        return lambda arch: _belongs(_number(arch), wanted, numbered[2], numbered[3])
     return _FLAGS.get(name)
 
 
@@ -132,5 +138,19 @@ def _compare(
     return holds(_number(arch), _as_number(capability))
 
 
-def _belongs(number: int, wanted: int) -> bool:
-    return number // 10 == wanted // 10 if wanted % 10 == 0 else number == wanted
+def _triton_properties(arch: Arch, *_: object, **__: object) -> dict[str, int]:
+    from pytest_sm120.stand_ins.driver_properties import DriverProperties
+
+    return DriverProperties(arch)
+
+
+def _belongs(number: int, wanted: int, suffix: str, ending: str | None) -> bool:
+    """Return whether an arch is what ``is_sm120`` and its like ask for.
+
+    A number that ends in 0 stands for its family, as in sglang.srt.utils; but sm_120a is told from
+    sm_121a, while FlashInfer asks for sm_100a when it means all of 10.x.
+    """
+    if ending == "or_newer":
+        return number >= wanted
+    is_exact = wanted % 10 != 0 or ending == "exact" or (suffix == "a" and wanted == 120)
+    return number == wanted if is_exact else number // 10 == wanted // 10

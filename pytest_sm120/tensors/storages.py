@@ -61,6 +61,21 @@ class Elements:
 
 _serials = count(1)
 
+# Addresses of storages are this far apart, more than any card's memory.
+_ADDRESS_STEP_BYTES = 2**38
+# So that no round number, such as 2**40, is an address; a multiple of all alignments there are.
+_FIRST_ADDRESS = 2**37 + 2**33
+
+
+def address_of(serial: int) -> int:
+    """Return the address of a storage's first byte, which no other storage has."""
+    return serial * _ADDRESS_STEP_BYTES + _FIRST_ADDRESS
+
+
+def offset_of_address(address: int, serial: int) -> int:
+    """Return how far behind a storage's first byte an address lies; negative before it."""
+    return address - address_of(serial)
+
 
 def _tell_nobody(serial: int) -> None:
     """Stand for nobody who wants to know when a storage is freed."""

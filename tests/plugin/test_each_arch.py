@@ -154,27 +154,6 @@ def test_loop_without_arches_takes_all_and_puts_everything_back(gates, run):
     result.assert_outcomes(passed=2)
 
 
-def test_module_of_another_turn_is_refused(gates, run):
-    gates.makepyfile(
-        """
-        import pytest
-        from pytest_sm120.errors import UsageError
-
-        def test_it(sm120):
-            module = sm120.load("kernels/scratch.py")
-            for arch in sm120.for_each_arch("sm_90"):
-                with pytest.raises(UsageError) as raised:
-                    module.scratch(4)
-            assert str(raised.value) == (
-                "kernels.scratch was loaded in another turn of sm120.for_each_arch, or outside "
-                "it. Each turn loads anew, since a file may decide while it is imported what it "
-                "does on which arch. Load the target, and make its inputs, inside the loop."
-            )
-        """
-    )
-    run().assert_outcomes(passed=1)
-
-
 def test_marker_with_arches_and_tiers_has_readable_ids(gates, run):
     gates.makepyfile(
         """

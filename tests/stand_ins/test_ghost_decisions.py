@@ -177,3 +177,23 @@ def test_foreign_object_asked_for_a_missing_class_at_run_time_is_refused(bench: 
 
 class Foreign:
     pass
+
+
+@pytest.mark.parametrize(
+    ("code", "question"),
+    [
+        ("torch.empty(4, dtype=thing)", "empty(dtype=lib.thing)"),
+        ("torch.zeros(4).to(thing)", "to(lib.thing)"),
+        ("torch.zeros(4).to(dtype=thing)", "to(dtype=lib.thing)"),
+    ],
+)
+def test_ghost_given_as_dtype_is_named_as_that(bench: Bench, code: str, question: str) -> None:
+    module = bench.load(f"import torch\nfrom lib import thing\ndef ask(): return {code}\n")
+    with pytest.raises(GhostValue) as raised:
+        module.ask()
+    assert str(raised.value) == (
+        f"target.py:3: the code asked {question} at run time, but lib.thing is a ghost: it was "
+        "imported from something that is neither loaded nor provided, so it has no value. Any "
+        "answer would send the test down a branch by accident. Give it a value: sm120.load(..., "
+        'provide={"lib.thing": ...}), or set thing on the loaded module.'
+    )

@@ -126,6 +126,95 @@ def test_triton_driver_compiles_for_the_arch(bench: Bench) -> None:
     assert module.is_cuda
 
 
+@EVERY_ARCH
+def test_triton_driver_knows_the_card(tmp_path: Path, arch: Arch) -> None:
+    bench = Bench(tmp_path, arch)
+    try:
+        module = bench.load(
+            """
+            import triton
+            def ask(device=0):
+                driver = triton.runtime.driver.active
+                return driver.utils.get_device_properties(device)
+            at_import = ask()
+            """
+        )
+        assert module.ask() == module.at_import
+        assert module.ask() == {
+            "max_shared_mem": arch.shared_memory_per_block_bytes,
+            "max_num_regs": 65536,
+            "multiprocessor_count": arch.sm_count,
+            "warpSize": 32,
+        }
+        assert module.__sm120_assumptions__ == []
+        assert bench.recording.calls() == []
+    finally:
+        bench.close()
+
+
+def test_property_that_the_table_lacks_is_named(bench: Bench) -> None:
+    module = bench.load(
+        """
+        import triton
+        def ask(key):
+            return triton.runtime.driver.active.utils.get_device_properties(0)[key]
+        """
+    )
+    with pytest.raises(KeyError) as raised:
+        module.ask("mem_bus_width")
+    assert raised.value.args == (
+        "Triton's driver was asked for 'mem_bus_width' of sm_120. The table of arches has only "
+        "max_shared_mem, max_num_regs, multiprocessor_count, warpSize, since clocks and bus widths "
+        "differ from card to card. Ask for one of these, or provide= what the code computes from "
+        "it.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [
+        ("has_sm120", "sm_120 sm_121"),
+        ("_is_sm120", "sm_120 sm_121"),
+        ("is_sm120a_supported", "sm_120"),
+        ("is_sm121a_supported", "sm_121"),
+        ("is_sm120f_supported", "sm_120 sm_121"),
+        ("has_sm100", "sm_100 sm_103"),
+        ("is_sm100a_supported", "sm_100 sm_103"),
+        ("has_sm100a_exact", "sm_100"),
+        ("has_sm103", "sm_103"),
+        ("is_sm110a_supported", "sm_110"),
+        ("is_sm100_or_newer", "sm_100 sm_103 sm_110 sm_120 sm_121"),
+        ("has_sm10_or_newer", "sm_100 sm_103 sm_110 sm_120 sm_121"),
+        ("is_sm90_or_newer", "sm_90 sm_100 sm_103 sm_110 sm_120 sm_121"),
+        ("has_sm8_or_newer", " ".join(arch.name for arch in ARCHES.values())),
+        ("is_sm12x", "sm_120 sm_121"),
+        ("is_sm12x_supported", "sm_120 sm_121"),
+        ("is_sm10x", "sm_100 sm_103"),
+        ("is_sm8x", "sm_80 sm_86 sm_87 sm_89"),
+        ("is_blackwell", "sm_100 sm_103 sm_120 sm_121"),
+        ("is_blackwell_supported", "sm_100 sm_103 sm_120 sm_121"),
+    ],
+)
+def test_question_is_answered_yes_on_these_arches_alone(question: str, yes: str) -> None:
+    found = [arch.name for arch in ARCHES.values() if answer(question, arch)]
+    assert found == yes.split()
+
+
+@pytest.mark.parametrize("family", [120, (12, 0), 121])
+def test_family_is_that_of_the_number(family: object) -> None:
+    found = [
+        arch.name
+        for arch in ARCHES.values()
+        if answer("is_device_capability_family", arch, capability=family)
+    ]
+    assert found == ["sm_120", "sm_121"]
+
+
+@pytest.mark.parametrize("name", ["is_small", "uses_sm_count", "is_sm120_fast"])
+def test_name_that_only_looks_like_a_question_has_no_answer(name: str) -> None:
+    assert find_answer(name) is None
+
+
 def test_question_that_needs_an_argument_is_no_flag(bench: Bench) -> None:
     module = bench.load("from lib import platform\nflag = bool(platform.has_device_capability)\n")
     assert module.flag is False

@@ -111,7 +111,7 @@ def _read_to(
         raise TypeError(_no_such_to(given))
     dtype, device = named.get("dtype"), named.get("device")
     if dtype is not None and not isinstance(dtype, DType):
-        refuse_foreign(dtype)
+        refuse_foreign(dtype, "to(dtype={})")
         raise TypeError(_no_such_to(f"dtype={type(dtype).__name__}, "))
     target = input.device if device is None else read_device(input._execution, device)
     format_ = named.get("memory_format") or PRESERVE
@@ -126,7 +126,7 @@ def _read_target(input: Tensor, value: Any, named: dict[str, Any]) -> None:
     elif isinstance(value, (str, int, Device)):
         named["device"] = value
     elif value is not None:
-        refuse_foreign(value)
+        refuse_foreign(value, "to({})")
         raise TypeError(_no_such_to(f"{type(value).__name__}"))
 
 

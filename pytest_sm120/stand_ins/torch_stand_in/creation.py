@@ -66,7 +66,7 @@ def read_dtype(name: str, given: object) -> DType | None:
         return given
     if isinstance(given, type) and given in (bool, int, float, complex):
         return find_dtype(given)
-    refuse_foreign(given)
+    refuse_foreign(given, f"{name}(dtype={{}})")
     raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(given).__name__}")
 
 

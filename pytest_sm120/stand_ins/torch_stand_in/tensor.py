@@ -18,9 +18,7 @@ from pytest_sm120.stand_ins.torch_stand_in.values import (
 )
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
-
-# Addresses of storages are this far apart, more than any card's memory.
-_ADDRESS_STEP_BYTES = 2**38
+from pytest_sm120.tensors.storages import address_of
 
 
 class UntypedStorage:
@@ -31,7 +29,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """Return an address that no other storage has."""
-        return self._storage.serial * _ADDRESS_STEP_BYTES
+        return address_of(self._storage.serial)
 
     def nbytes(self) -> int:
         """Return the size in bytes."""

@@ -101,12 +101,15 @@ def is_opaque(value: object) -> bool:
     return hasattr(type(value), "__sm120_opaque__")
 
 
-def refuse_foreign(value: object) -> None:
-    """Raise UsageError for a tensor, dtype or device of the real torch; ask a ghost to explain."""
+def refuse_foreign(value: Any, question: str = "int({})") -> None:
+    """Raise UsageError for a tensor, dtype or device of the real torch; ask a ghost to explain.
+
+    ``question`` is what a ghost is said to have been asked; ``{}`` stands for its name.
+    """
     kind = type(value)
     if getattr(kind, "__sm120_opaque__", False):
         # The ghost's own error says what it is and what to do.
-        int(value)  # type: ignore[call-overload]  # called for its refusal
+        value.__sm120_asked__(question)
     if kind.__module__.partition(".")[0] == "torch":
         raise UsageError(
             f"{find_place().site}: an object of the real torch ({kind.__name__}) was given to the "

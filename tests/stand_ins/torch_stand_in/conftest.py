@@ -19,6 +19,9 @@ class Ghost:
 
     __index__ = __int__
 
+    def __sm120_asked__(self, question):
+        raise ValueError(f"{self.name} is a ghost, asked {question.format(self.name)}")
+
 
 @pytest.fixture
 def execution():

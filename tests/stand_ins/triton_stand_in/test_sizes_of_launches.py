@@ -90,17 +90,6 @@ def test_grid_with_programs_is_not_empty(bench: Bench, kernels: Any) -> None:
     assert (only_launch(bench).empty, only_launch(bench).written) == (False, ("x_ptr",))
 
 
-def test_grid_that_the_card_would_refuse_is_refused(bench: Bench, kernels: Any) -> None:
-    kernels.run((2**31 - 1, 65535, 65535), 1, 1)
-    with pytest.raises(ValueError) as raised:
-        kernels.run((1, 65536), 1, 1)
-    assert str(raised.value) == (
-        "target.py:16: scale is launched with the grid (1, 65536). The largest grid of sm_120 is "
-        "(2147483647, 65535, 65535); the card refuses the launch. Put the long dimension first, or "
-        "give each program more to do."
-    )
-
-
 def test_grid_from_a_ghost_is_refused(kernels: Any) -> None:
     with pytest.raises(GhostValue, match=r"the code asked index\(lib\.blocks\) at run time"):
         kernels.run((kernels.lib.blocks,), 1, 1)
