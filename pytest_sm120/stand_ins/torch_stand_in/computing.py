@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.complex_parts import COMPLEX_PARTS
+from pytest_sm120.stand_ins.torch_stand_in.contents_needed import CONTENTS_NEEDED
 from pytest_sm120.stand_ins.torch_stand_in.einsum import EINSUM
+from pytest_sm120.stand_ins.torch_stand_in.further_views import FURTHER_VIEWS
 from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import LINEAR, MATRICES
 from pytest_sm120.stand_ins.torch_stand_in.padding import PAD
 from pytest_sm120.stand_ins.torch_stand_in.pointwise import POINTWISE
+from pytest_sm120.stand_ins.torch_stand_in.putting import PUTTING
 from pytest_sm120.stand_ins.torch_stand_in.reductions import REDUCTIONS
 from pytest_sm120.stand_ins.torch_stand_in.repeating import REPEATING
 from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
@@ -30,6 +33,9 @@ COMPUTING = (
     *SELECTION,
     *SCATTERING,
     *COMPLEX_PARTS,
+    *CONTENTS_NEEDED,
+    *FURTHER_VIEWS,
+    *PUTTING,
 )
 
 

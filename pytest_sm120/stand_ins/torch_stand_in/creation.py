@@ -17,6 +17,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory_formats import (
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype, refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes, refuse_negative
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
+from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DTYPES, DType, find_dtype
@@ -178,6 +179,34 @@ def as_tensor(execution: Execution, data: Any, dtype: Any = None, device: Any = 
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)  # type: ignore[no-any-return]  # a tensor again
     return _from_data(execution, "torch.as_tensor", data, {"dtype": dtype, "device": device})
+
+
+def from_numpy(execution: Execution, ndarray: Any) -> Tensor:
+    """Return what ``torch.from_numpy`` does, in memory of its own: an array has no storage here."""
+    if isinstance(ndarray, (Tensor, list, tuple, bool, int, float, complex)):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return _from_data(execution, "torch.from_numpy", ndarray, {})
+
+
+def asarray(
+    execution: Execution, obj: Any, *, dtype: Any = None, device: Any = None, copy: Any = None
+) -> Tensor:
+    """Return what ``torch.asarray`` does: a tensor itself when it fits and no copy is asked for."""
+    if isinstance(obj, Tensor):
+        same = obj.to(device=device, dtype=dtype)
+        if copy is False and same is not obj:
+            raise ValueError(_explain_no_alias(obj, same))
+        return same.clone() if copy and same is obj else same  # type: ignore[no-any-return]  # a tensor again
+    if copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    return _from_data(execution, "torch.asarray", obj, {"dtype": dtype, "device": device})
+
+
+def _explain_no_alias(given: Tensor, wanted: Tensor) -> str:
+    if given.device != wanted.device:
+        return f"can't alias tensor from device '{given.device}' to '{wanted.device}'."
+    own, other = scalar_type_name(given.dtype), scalar_type_name(wanted.dtype)
+    return f"can't alias tensor with dtype '{own}' into dtype '{other}'."
 
 
 def _from_data(execution: Execution, call: str, data: Any, options: dict[str, Any]) -> Tensor:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_sm120.stand_ins.torch_stand_in.contractions import contract
 from pytest_sm120.stand_ins.torch_stand_in.matrices import check_operands
 from pytest_sm120.stand_ins.torch_stand_in.operands import strides_of_layouts
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.reductions import sum_
+from pytest_sm120.stand_ins.torch_stand_in.refusals import find_refusal
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 from pytest_sm120.stand_ins.torch_stand_in.views import reorder, unsqueeze
@@ -49,7 +51,18 @@ def einsum(equation: str, *operands: Any) -> Any:
     strides = None
     if len(operands) == 2 and 0 not in shape:
         strides = _strides_of_pair(names, operands, right, shape)
-    return Computed(source, shape, source.dtype, strides=strides)
+    known = contract(operands, names, right, source.dtype)
+    refusal = _find_refusal(names, operands, right)
+    return Computed(source, shape, source.dtype, known, strides, refusal=refusal)
+
+
+def _find_refusal(names: list[str], operands: tuple[Any, ...], right: str) -> Exception | None:
+    """Return what the product of matrices raises; torch needs one where a letter is summed."""
+    wide = [_wide_letters(*pair) for pair in zip(names, operands, strict=True)]
+    summed = set.intersection(*wide) - {*right}
+    if not summed or not all(operand.numel() for operand in operands):
+        return None
+    return find_refusal("bmm", operands[0].dtype)
 
 
 def _strides_of_pair(
@@ -58,19 +71,17 @@ def _strides_of_pair(
     """Return the strides of the product of two operands.
 
     torch multiplies elementwise where nothing is summed, else as a batch of matrices: dimensions
-    of both operands, then those of the first, then those of the second.
+    of both operands, then those of the operand that the result names first, then the others.
     """
-    sizes = [
-        dict(zip(letters, operand.shape, strict=True))
-        for letters, operand in zip(names, operands, strict=True)
-    ]
-    if {*names[0], *names[1]} == {*right}:
+    wide = [_wide_letters(*pair) for pair in zip(names, operands, strict=True)]
+    if not set.intersection(*wide) - {*right}:
         layouts = [_layout_in_order(*pair, right) for pair in zip(names, operands, strict=True)]
         return strides_of_layouts(layouts, shape)
+    own = [letter for letter in right if (letter in wide[0]) != (letter in wide[1])]
+    rows = wide[0] if not own or own[0] in wide[0] else wide[1]
 
     def place(letter: str) -> int:
-        wide = [size.get(letter, 1) != 1 for size in sizes]
-        return 0 if all(wide) else 1 if wide[0] else 2
+        return 0 if all(letter in each for each in wide) else 1 if letter in rows else 2
 
     order = sorted(range(len(right)), key=lambda at: place(right[at]))
     strides, step = [0] * len(right), 1
@@ -80,11 +91,18 @@ def _strides_of_pair(
     return strides
 
 
+def _wide_letters(letters: str, operand: Tensor) -> set[str]:
+    return {letter for letter, size in zip(letters, operand.shape, strict=True) if size != 1}
+
+
 def _layout_in_order(letters: str, operand: Tensor, right: str) -> tuple[Shape, Shape]:
-    view = reorder(operand, [letters.index(letter) for letter in right if letter in letters])
-    for at, letter in enumerate(right):
+    """Return shape and strides with what the operand has not as dimensions of size 1."""
+    view, order = operand, letters
+    for letter in right:
         if letter not in letters:
-            view = unsqueeze("torch.einsum", view, at)
+            view = unsqueeze("torch.einsum", view, view.ndim)
+            order += letter
+    view = reorder(view, [order.index(letter) for letter in right])
     return tuple(view.shape), tuple(view.stride())
 
 

@@ -1,17 +1,24 @@
-"""Products of matrices; their values are not followed."""
+"""Products of matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from pytest_sm120.stand_ins.torch_stand_in.contractions import contract
+from pytest_sm120.stand_ins.torch_stand_in.memory import Known
 from pytest_sm120.stand_ins.torch_stand_in.operands import broadcast_sizes, common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
 from pytest_sm120.stand_ins.torch_stand_in.pieces import transposed_matrices
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
-from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
+from pytest_sm120.stand_ins.torch_stand_in.values import (
+    listed_values,
+    refuse_foreign,
+    unknown_operation,
+)
 from pytest_sm120.tensors.layouts import Shape
 
 # How torch's messages spell these dtypes in products of matrices.
@@ -52,7 +59,8 @@ def mm(input: Tensor, mat2: Tensor) -> Computed:
     if input.shape[1] != mat2.shape[0]:
         raise RuntimeError(_wrong_inner(input, mat2))
     check_operands(input, mat2)
-    return Computed(input, (input.shape[0], mat2.shape[1]), input.dtype)
+    known = contract((input, mat2), ("ab", "bc"), "ac", input.dtype)
+    return Computed(input, (input.shape[0], mat2.shape[1]), input.dtype, known)
 
 
 def _wrong_inner(first: Tensor, second: Tensor) -> str:
@@ -78,7 +86,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
         # torch returns before it looks at the first dtype.
         return Computed(input, (*input.shape[:2], mat2.shape[2]), mat2.dtype)
     check_operands(input, mat2)
-    return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype)
+    known = contract((input, mat2), ("zab", "zbc"), "zac", input.dtype)
+    return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype, known)
 
 
 def matmul(input: Any, other: Any) -> Computed:
@@ -102,9 +111,18 @@ def matmul(input: Any, other: Any) -> Computed:
         if not (input.numel() and other.numel()):
             return Computed(input, (*batch, *rows, *columns), other.dtype)
     check_operands(input, other)
-    if kernel and input.numel():
+    if kernel and input.numel() and other.numel():
         refuse_dtype(kernel, input.dtype)
-    return Computed(input, (*batch, *rows, *columns), input.dtype)
+    known = _known_product(input, other)
+    return Computed(input, (*batch, *rows, *columns), input.dtype, known)
+
+
+def _known_product(input: Tensor, other: Tensor) -> Known:
+    batch = [str(at) for at in range(max(input.ndim, other.ndim) - 2)]
+    leading = [batch[max(len(batch) + 2 - each.ndim, 0) :] for each in (input, other)]
+    rows, columns = ["row"][: input.ndim - 1], ["column"][: other.ndim - 1]
+    names = ([*leading[0], *rows, "inner"], [*leading[1], "inner", *columns])
+    return contract((input, other), names, [*batch, *rows, *columns], input.dtype)
 
 
 def _kernel_of_product(first: Tensor, second: Tensor) -> str:
@@ -112,7 +130,7 @@ def _kernel_of_product(first: Tensor, second: Tensor) -> str:
     ranks = (first.ndim, second.ndim)
     if max(ranks) > 2 and not (min(ranks) <= 2 and _folds(first, second)):
         return "bmm"
-    if 1 in ranks:
+    if ranks[1] == 1:
         return "dot" if ranks == (1, 1) else "mv"
     return ""
 
@@ -167,7 +185,17 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
         )
     if prod(input.shape) and prod(weight.shape):
         refuse_dtype("linear", input.dtype)
-    return Computed(input, (*input.shape[:-1], weight.shape[0]), input.dtype)
+    known = _known_product(input, transposed_matrices(weight))
+    if bias is not None:
+        known = _with_bias(known, bias)
+    return Computed(input, (*input.shape[:-1], weight.shape[0]), input.dtype, known)
+
+
+def _with_bias(known: Known, bias: Tensor) -> Known:
+    added = listed_values(bias)
+    if added is None or not isinstance(known, Sequence):
+        return None
+    return [value + added[at % len(added)] for at, value in enumerate(known)]
 
 
 #: The rows of every operation in this module.

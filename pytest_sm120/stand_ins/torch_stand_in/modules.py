@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.parameters import Buffer, Parameter
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
-from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
+from pytest_sm120.tensors.dtypes import DTYPES
 
 _STORES = ("_parameters", "_buffers", "_modules")
 
@@ -178,8 +178,33 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: moving a whole module is left to the real torch."""
-        raise unknown_operation("torch.nn.Module.to")
+        """Move or convert every parameter and buffer in place and return the module.
+
+        As in torch a dtype is for floating-point tensors alone.
+        """
+        from pytest_sm120.stand_ins.torch_stand_in.moving import move_module
+
+        return move_module(self, *args, **kwargs)
+
+    def cuda(self, device: Any = None) -> Any:
+        """Move every parameter and buffer to a CUDA device and return the module."""
+        return self.to("cuda" if device is None else device)
+
+    def cpu(self) -> Any:
+        """Move every parameter and buffer to the CPU and return the module."""
+        return self.to("cpu")
+
+    def float(self) -> Any:
+        """Convert floating-point parameters and buffers to float32 and return the module."""
+        return self.to(DTYPES["float32"])
+
+    def half(self) -> Any:
+        """Convert floating-point parameters and buffers to float16 and return the module."""
+        return self.to(DTYPES["float16"])
+
+    def bfloat16(self) -> Any:
+        """Convert floating-point parameters and buffers to bfloat16 and return the module."""
+        return self.to(DTYPES["bfloat16"])
 
     def extra_repr(self) -> str:
         """Return what the representation says beyond the names."""

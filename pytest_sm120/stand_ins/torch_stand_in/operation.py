@@ -19,6 +19,7 @@ from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 from pytest_sm120.tensors.devices import Device
 from pytest_sm120.tensors.dtypes import DType
+from pytest_sm120.tensors.layouts import may_overlap_itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,12 @@ def write_out(name: str, result: Computed, out: Any) -> Any:
 
 def write_back(tensor: Tensor, op: str, result: Computed) -> Tensor:
     """Write the result of an in-place operation into its tensor."""
-    if op != "masked_fill_":
+    known = result.known
+    if op not in ("masked_fill_", "index_fill_"):
         refuse_overlap(tensor)
+    elif may_overlap_itself(tensor.shape, tensor.stride()):
+        # Elements that share memory get what was written last.
+        known = None
     if tuple(result.shape) != tuple(tensor.shape):
         raise RuntimeError(
             f"output with shape {list(tensor.shape)} doesn't match the broadcast shape "
@@ -148,5 +153,5 @@ def write_back(tensor: Tensor, op: str, result: Computed) -> Tensor:
         )
     if result.refusal is not None:
         raise result.refusal
-    write_in_place(tensor, op, result.known)
+    write_in_place(tensor, op, known)
     return tensor

@@ -1,4 +1,4 @@
-"""torch.arange."""
+"""torch.arange, torch.linspace and torch.randint."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in.creation import Options, read_number
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
+from pytest_sm120.stand_ins.torch_stand_in.size import read_sizes
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.number_formats import integer_limits
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED
 
 
@@ -65,3 +67,61 @@ def _read_range(limits: list[Any], step: Any) -> tuple[Any, Any, Any]:
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     return start, end, step
+
+
+def linspace(execution: Execution, start: Any, end: Any, steps: int, **options: Any) -> Tensor:
+    """Return what ``torch.linspace`` does; its values are known."""
+    wanted = Options(execution, "linspace", options)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if steps:
+        refuse_dtype("linspace", wanted.dtype)
+    first, last = (read_number("linspace", "end", 2, bound) for bound in (start, end))
+    step: Any = (last - first) / (steps - 1) if steps > 1 else 0
+    whole = wanted.dtype.kind in ("int", "uint")
+    # torch counts from both ends to the middle.
+    known = [
+        first + step * at if at < steps // 2 or steps == 1 else last - step * (steps - 1 - at)
+        for at in range(steps if steps <= LARGEST_FOLLOWED else 0)
+    ]
+    numbers = [int(value.real) for value in known] if whole else known
+    return wanted.make(
+        "torch.linspace", (steps,), known=numbers if steps <= LARGEST_FOLLOWED else None
+    )
+
+
+def randint(execution: Execution, *bounds: Any, **options: Any) -> Tensor:
+    """Return what ``torch.randint`` does; its values are not known."""
+    given = dict(options)
+    named = [given.pop(key) for key in ("low", "high", "size") if key in given]
+    *limits, size = (*bounds, *named)
+    wanted = Options(execution, "randint", given)
+    if not wanted.dtype_given:
+        wanted.dtype = DTYPES["int64"]
+    low, high = (0, limits[0]) if len(limits) == 1 else limits
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    refuse_dtype("randint", wanted.dtype)
+    if wanted.dtype.kind in ("int", "uint", "bool"):
+        _refuse_outside(wanted.dtype, low, high)
+    return wanted.make("torch.randint", read_sizes("randint", (size,)))
+
+
+def _refuse_outside(dtype: DType, low: int, high: int) -> None:
+    lowest, largest = 0, 1
+    if dtype.kind != "bool":
+        limits = integer_limits(dtype)
+        lowest, largest = limits.min, limits.max
+    for what, value in (("from", low), ("to - 1", high - 1)):
+        if not lowest <= value <= largest:
+            raise RuntimeError(f"{what} is out of bounds for {_NAMES_OF_BOUNDS[dtype.name]}")
+
+
+# How torch's message spells these dtypes.
+_NAMES_OF_BOUNDS = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
+    "int32": "int", "int64": "long", "uint16": "unsigned short", "uint32": "unsigned int",
+    "uint64": "unsigned long",
+}  # fmt: skip

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
+from pytest_sm120.stand_ins.torch_stand_in.memory import Known
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.refusals import find_refusal, refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
-from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign, unknown_operation
+from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
+from pytest_sm120.stand_ins.torch_stand_in.values import listed_values, refuse_foreign
 from pytest_sm120.tensors.layouts import contiguous_strides, element_offsets
 from pytest_sm120.tensors.number_formats import convert_number
-from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Number, Uniform
+from pytest_sm120.tensors.storages import Number
 
 _Combine = Callable[[Any, Any], Any]
 
@@ -25,22 +28,24 @@ def _replace(old: Any, new: Any) -> Any:
     return new
 
 
-def _check_index(name: str, index: Any, kinds: tuple[str, ...]) -> Tensor:
+def _check_index(name: str, index: Any, kinds: str = "int32/int64") -> Tensor:
     if not isinstance(index, Tensor):
         refuse_foreign(index)
         raise TypeError(
             f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
         )
-    if index.dtype.name not in kinds:
-        raise RuntimeError(f"{name}(): Expected dtype {'/'.join(kinds)} for index")
+    # Where there is nothing to write, scatter does not look at the dtype.
+    looked_at = index.numel() or not name.startswith("scatter")
+    if index.dtype.name not in kinds.split("/") and looked_at:
+        if name == "index_fill":
+            raise IndexError(f"index_fill_(): Expected dtype {kinds} for index.")
+        raise RuntimeError(f"{name}(): Expected dtype {kinds} for index")
     return index
 
 
-def _listed(tensor: Tensor) -> Sequence[Number] | None:
-    known = known_values(tensor)
-    if tensor.numel() > LARGEST_FOLLOWED:
-        return None
-    return [known.value] * tensor.numel() if isinstance(known, Uniform) else known
+def _find_refusal(name: str, input: Tensor) -> Exception | None:
+    """Return what a kernel of the host raises; those of a card copy elements of any dtype."""
+    return find_refusal(name, input.dtype) if input.is_cpu else None
 
 
 def _check_source(name: str, input: Tensor, source: Any) -> None:
@@ -65,20 +70,22 @@ def _scatter(
     name: str, input: Tensor, dim: int, index: Any, source: Any, combine: _Combine
 ) -> Computed:
     axis = wrap_dimension(dim, input.ndim)
-    chosen = _check_index(name, index, ("int32", "int64"))
+    chosen = _check_index(name, index)
     _check_source(name, input, source)
     common_device((input, chosen, source))
-    if chosen.numel():
-        _refuse_sizes(axis, input, chosen, source)
+    if not chosen.numel():
+        return Computed(input, input.shape, input.dtype, listed_values(input))
+    _refuse_sizes(axis, input, chosen, source)
+    if not isinstance(source, Tensor):
+        refuse_overflow(source, input.dtype)
+    refusal = _find_refusal("scatter", input)
     known = _scattered(input, axis, chosen, source, combine)
-    return Computed(input, input.shape, input.dtype, known)
+    return Computed(input, input.shape, input.dtype, known, refusal=refusal)
 
 
 def _scattered(input: Tensor, axis: int, index: Tensor, source: Any, combine: _Combine) -> Known:
-    places, before = _listed(index), _listed(input)
+    places, before = listed_values(index), listed_values(input)
     values = _values_at(source, index)
-    if not index.numel():
-        return before
     if places is None or before is None or values is None:
         return None
     size = input.shape[axis] if input.ndim else 1
@@ -104,11 +111,11 @@ def _combined(combine: _Combine, old: Number, new: Number, input: Tensor) -> Num
 def _values_at(source: Any, index: Tensor) -> Sequence[Number] | None:
     if not isinstance(source, Tensor):
         return [source] * index.numel()
-    listed = _listed(source)
+    listed = listed_values(source)
     if listed is None or not source.ndim:
         return listed
     places = element_offsets(tuple(index.shape), contiguous_strides(source.shape), 0)
-    return [listed[place] for place in places] if index.numel() else []
+    return [listed[place] for place in places]
 
 
 def scatter(
@@ -128,76 +135,141 @@ def scatter_add(input: Tensor, dim: int, index: Any, src: Any) -> Computed:
 
 def _check_vector(name: str, input: Tensor, dim: int, index: Any) -> tuple[int, Tensor]:
     axis = wrap_dimension(dim, input.ndim)
-    chosen = _check_index(name, index, ("int32", "int64"))
-    if chosen.ndim > 1 and name == "index_fill":
-        raise RuntimeError("Index has to be a vector/scalar")
+    kinds = "int32/int64" if name == "index_add" else "int64"
+    if isinstance(index, Tensor) and index.ndim > 1 and name != "index_fill":
+        raise IndexError(f"{name}_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    chosen = _check_index(name, index, kinds)
     if chosen.ndim > 1:
-        raise IndexError(f"{name}_(): Index should have dimension 1 or 0 (got {chosen.ndim})")
+        raise RuntimeError("Index has to be a vector/scalar")
     return axis, chosen
 
 
 def _along(
-    name: str, input: Tensor, dim: int, index: Any, source: Any, combine: _Combine
+    name: str, input: Tensor, axis: int, index: Tensor, source: Any, combine: _Combine
 ) -> Computed:
     """Combine whole slices of one dimension with those of ``source``, or with one number."""
-    axis, chosen = _check_vector(name, input, dim, index)
-    _check_source(name, input, source)
-    common_device((input, chosen, source))
-    if isinstance(source, Tensor):
-        _refuse_slices(name, input, axis, chosen, source)
+    common_device((input, index, source))
+    places, before = listed_values(index), listed_values(input)
+    values = listed_values(source) if isinstance(source, Tensor) else source
+    known: Known = None
+    # Without elements, only what adds to a vector looks at the indices.
+    if places is not None and (input.numel() or (input.ndim == 1 and name == "index_add")):
+        indices = [_wrap_index(int(place.real), input, axis) for place in places]
+        if before is not None and values is not None:
+            known = _written(input, axis, indices, before, values, combine)
+    # What adds whole slices looks at the dtype when there is a slice.
+    looked_at = name != "index_add" or input.ndim < 2 or index.numel()
+    refusal = _find_refusal(name, input) if looked_at else None
+    return Computed(input, input.shape, input.dtype, known, refusal=refusal)
+
+
+def _wrap_index(place: int, input: Tensor, axis: int) -> int:
     size = input.shape[axis] if input.ndim else 1
-    places, before = _listed(chosen), _listed(input)
-    strides = preserved_strides(tuple(input.shape), input.stride())
-    values = _listed(source) if isinstance(source, Tensor) else source
-    if places is None or before is None or values is None:
-        return Computed(input, input.shape, input.dtype, None, strides)
-    made, inner = list(before), prod(input.shape[axis + 1 :])
-    count = len(places)
-    for at, place in enumerate(int(value.real) for value in places):
-        if not -size <= place < size:
-            raise IndexError(
-                f"index {place} is out of bounds for dimension {axis} with size {size}"
-            )
+    if not -size <= place < size:
+        raise IndexError(f"index {place} is out of bounds for dimension {axis} with size {size}")
+    return place % size
+
+
+def _written(
+    input: Tensor,
+    axis: int,
+    indices: Sequence[int],
+    before: Sequence[Number],
+    values: Any,
+    combine: _Combine,
+) -> Sequence[Number]:
+    size = input.shape[axis] if input.ndim else 1
+    made, inner, count = list(before), prod(input.shape[axis + 1 :]), len(indices)
+    for at, place in enumerate(indices):
         for row in range(prod(input.shape[:axis])):
             for column in range(inner):
-                target = (row * size + place % size) * inner + column
-                new = values if source is values else values[(row * count + at) * inner + column]
+                target = (row * size + place) * inner + column
+                taken = (row * count + at) * inner + column
+                new = values[taken] if isinstance(values, Sequence) else values
                 made[target] = _combined(combine, made[target], new, input)
-    return Computed(input, input.shape, input.dtype, made, strides)
+    return made
 
 
-def _refuse_slices(name: str, input: Tensor, axis: int, index: Tensor, source: Tensor) -> None:
-    wanted = list(input.shape)
-    if wanted:
-        wanted[axis] = index.numel()
-    if input.ndim and source.ndim == input.ndim and source.shape[axis] != index.numel():
+def index_fill(input: Tensor, dim: int, index: Any, value: Any) -> Computed:
+    """Return the tensor with one value at the indices of a dimension."""
+    axis, chosen = _check_vector("index_fill", input, dim, index)
+    number = value.item() if isinstance(value, Tensor) else value
+    result = _along("index_fill", input, axis, chosen, number, _replace)
+    return replace(result, strides=preserved_strides(tuple(input.shape), input.stride()))
+
+
+def index_copy(input: Tensor, dim: int, index: Any, source: Tensor) -> Computed:
+    """Return the tensor with slices of the source at the indices of a dimension."""
+    if not source.ndim and isinstance(index, Tensor) and index.numel() != 1:
+        wrap_dimension(dim, input.ndim)
         raise IndexError(
-            f"{name}_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
+            "index_copy_(): When source is scalar, index should have one element (got "
+            f"{index.numel()})"
+        )
+    axis, chosen = _check_vector("index_copy", input, dim, index)
+    if source.ndim and input.ndim and source.ndim != input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality "
+            f"must match. Source dimensionality ({source.ndim}), destination dimensionality "
+            f"({input.ndim})"
+        )
+    if source.dtype is not input.dtype:
+        own, other = scalar_type_name(input.dtype), scalar_type_name(source.dtype)
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{own} and (source) {other}"
+        )
+    _refuse_other_slices(input, axis, chosen.numel(), source)
+    return _along("index_copy", input, axis, chosen, source, _replace)
+
+
+def _refuse_other_slices(input: Tensor, axis: int, count: int, source: Tensor) -> None:
+    rests = [
+        " ".join(str(size) for size in (*tensor.shape[:axis], *tensor.shape[axis + 1 :]))
+        for tensor in (input, source)
+    ]
+    if rests[0] != rests[1]:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {rests[0]} at dimension {axis} and source slice shape: {rests[1]} at "
+            f"dimension {axis if source.ndim else 0}."
+        )
+    if source.ndim and source.shape[axis] != count:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) "
             f"({source.shape[axis]})"
         )
+
+
+def index_add(input: Tensor, dim: int, index: Any, source: Tensor, *, alpha: Any = 1) -> Computed:
+    """Return the tensor with slices of the source, scaled, added at the indices of a dimension."""
+    axis, chosen = _check_vector("index_add", input, dim, index)
+    _check_source("index_add", input, source)
+    _refuse_slices(input, axis, chosen.numel(), source)
+    factor = convert_number(alpha, input.dtype)
+
+    def add_scaled(old: Any, new: Any) -> Any:
+        return old + factor * new
+
+    return _along("index_add", input, axis, chosen, source, add_scaled)
+
+
+def _refuse_slices(input: Tensor, axis: int, count: int, source: Tensor) -> None:
+    if not source.ndim and count != 1:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    wanted = list(input.shape)
+    if wanted:
+        wanted[axis] = source.shape[axis] if source.ndim > axis else -1
     if list(source.shape) != wanted:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
         )
-
-
-def index_fill(input: Tensor, dim: int, index: Any, value: Any) -> Computed:
-    """Return the tensor with one value at the indices of a dimension."""
-    number = value.item() if isinstance(value, Tensor) else value
-    return _along("index_fill", input, dim, index, number, _replace)
-
-
-def index_copy(input: Tensor, dim: int, index: Any, source: Tensor) -> Computed:
-    """Return the tensor with slices of the source at the indices of a dimension."""
-    return _along("index_copy", input, dim, index, source, _replace)
-
-
-def index_add(input: Tensor, dim: int, index: Any, source: Tensor, *, alpha: Any = 1) -> Computed:
-    """Return the tensor with slices of the source added at the indices of a dimension."""
-    if alpha != 1:
-        raise unknown_operation("torch.index_add(..., alpha=...)")
-    return _along("index_add", input, dim, index, source, operator.add)
+    if (source.shape[axis] if source.ndim else 1) != count:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({count}) should be equal to source.size(dim): "
+            f"({source.shape[axis] if source.ndim else 1}), for dim: {axis}"
+        )
 
 
 #: The rows of every operation in this module.

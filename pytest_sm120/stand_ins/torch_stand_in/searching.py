@@ -1,4 +1,4 @@
-"""torch.searchsorted."""
+"""torch.searchsorted and torch.bucketize."""
 
 from __future__ import annotations
 
@@ -67,5 +67,17 @@ def _positions(boundaries: Tensor, wanted: Sequence[Any], after: bool) -> Known:
     return [find(listed, value) for value in wanted]
 
 
-#: The row of the operation in this module.
-SEARCHING = (computing("searchsorted", searchsorted, method=False),)
+def bucketize(
+    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Computed:
+    """Return which of the intervals between the boundaries each element lies in."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+#: The rows of the operations in this module.
+SEARCHING = (
+    computing("searchsorted", searchsorted, method=False),
+    computing("bucketize", bucketize, method=False),
+)

@@ -32,6 +32,17 @@ def read_values(tensor: View, asked_by: str) -> list[Number]:
     return [known.value] * count if isinstance(known, Uniform) else list(known)
 
 
+def listed_values(tensor: View) -> Sequence[Number] | None:
+    """Return the known elements in row-major order; None when they are too many to follow."""
+    count = prod(tensor._shape)
+    if count == 0:
+        return []
+    known = known_values(tensor)
+    if count > LARGEST_FOLLOWED:
+        return None
+    return [known.value] * count if isinstance(known, Uniform) else known
+
+
 def unknown_value(tensor: View, asked_by: str) -> UnknownValue:
     """Return the error for code that needs contents that are not known."""
     site = find_place().site

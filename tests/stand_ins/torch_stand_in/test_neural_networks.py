@@ -175,3 +175,47 @@ def test_functional_linear_and_dropout_are_modelled(torch):
     with pytest.raises(UnknownOperation):
         functional.dropout(x)
     assert functional.conv1d.name == "torch.nn.functional.conv1d"
+
+
+def make_module(torch):
+    module = torch.nn.Module()
+    module.weight = torch.nn.Parameter(torch.ones(2))
+    module.register_parameter("bias", None)
+    module.register_buffer("table", torch.arange(2))
+    module.register_buffer("scale", torch.ones(2))
+    module.register_buffer("nothing", None)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("move", "device", "dtype"),
+    [
+        (lambda torch, module: module.to("cuda"), "cuda:0", "float32"),
+        (lambda torch, module: module.cuda(), "cuda:0", "float32"),
+        (lambda torch, module: module.cuda(1), "cuda:1", "float32"),
+        (lambda torch, module: module.cuda().cpu(), "cpu", "float32"),
+        (lambda torch, module: module.half(), "cpu", "float16"),
+        (lambda torch, module: module.bfloat16().float(), "cpu", "float32"),
+        (lambda torch, module: module.bfloat16(), "cpu", "bfloat16"),
+        (lambda torch, module: module.to("cuda", torch.float64), "cuda:0", "float64"),
+        (lambda torch, module: module.to(device="cuda", dtype=torch.half), "cuda:0", "float16"),
+        (lambda torch, module: module.to(torch.ones(1).half().cuda()), "cuda:0", "float16"),
+    ],
+)
+def test_module_moves_and_converts_what_it_holds(torch, move, device, dtype):
+    module = make_module(torch)
+    weight = module.weight
+    assert move(torch, module) is module
+    assert module.weight is weight
+    assert [str(each.device) for each in (weight, module.table, module.scale)] == [device] * 3
+    assert weight.dtype is module.scale.dtype is getattr(torch, dtype)
+    assert module.table.dtype is torch.int64 and module.scale.tolist() == [1.0, 1.0]
+
+
+def test_module_is_not_converted_to_whole_numbers(torch):
+    with pytest.raises(TypeError) as caught:
+        make_module(torch).to(torch.int32)
+    assert str(caught.value) == (
+        "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+        "dtype=torch.int32"
+    )

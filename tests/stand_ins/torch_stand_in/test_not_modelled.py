@@ -26,10 +26,13 @@ NOT_MODELLED = {
     'torch.nn.functional.pad(..., mode="reflect")': (
         lambda torch: torch.nn.functional.pad(torch.zeros(2, 2), (1, 1), mode="reflect")
     ),
-    "torch.index_add(..., alpha=...)": (
-        lambda torch: torch.zeros(2).index_add(0, torch.tensor([0]), torch.ones(1), alpha=2)
+    "torch.index_put(..., accumulate=True)": (
+        lambda torch: torch.zeros(2).index_put((torch.tensor([0]),), torch.ones(1), accumulate=True)
     ),
-    "torch.nn.Module.to": lambda torch: torch.nn.Identity().to("cuda"),
+    "torch.unique(..., dim=...)": lambda torch: torch.zeros(2, 2).unique(dim=0),
+    "torch.unique(..., return_inverse=True) of NaN": (
+        lambda torch: torch.full((2,), torch.nan).unique(return_inverse=True)
+    ),
     "torch.max(..., out=...) with these arguments": (
         lambda torch: torch.max(torch.zeros(2, 2), 0, out=(torch.zeros(2), torch.zeros(2)))
     ),
@@ -80,6 +83,21 @@ def known(tensor: Any) -> Any:
         (lambda torch, index: torch.arange(4).scatter(0, index, 7), None),
         (lambda torch, index: torch.arange(4).scatter(0, torch.arange(3), index), None),
         (lambda torch, index: torch.arange(4).index_fill(0, index, 7), None),
+        (lambda torch, index: index.index_fill(0, torch.tensor([0]), 7), None),
+        (lambda torch, index: torch.zeros(3, 0).index_fill(0, index, 7), [[], [], []]),
+        (lambda torch, index: torch.einsum("a,b->ab", index, torch.arange(2)), None),
+        (
+            lambda torch, index: torch.nn.functional.linear(
+                index, torch.ones(2, 3).long(), index[:2]
+            ),
+            None,
+        ),
+        (
+            lambda torch, index: torch.nn.functional.linear(
+                torch.ones(1, 3).long(), torch.ones(2, 3).long(), index[:2]
+            ),
+            None,
+        ),
         (lambda torch, index: torch.nn.functional.pad(index, (1, 0)), None),
         (lambda torch, index: index.sort().values, None),
         (lambda torch, index: index.cumsum(0), None),
@@ -107,6 +125,8 @@ def test_write_through_an_unknown_index_leaves_nothing_known(torch, index):
         lambda torch: torch.arange(2) // 0,
         lambda torch: torch.arange(2) % 0,
         lambda torch: torch.arange(70000).add(1),
+        lambda torch: torch.ones(300, 300) @ torch.ones(300, 300),
+        lambda torch: torch.ones(70000).scatter(0, torch.tensor([0]), 1),
         lambda torch: torch.zeros(70000).scatter(0, torch.tensor([0]), 1),
         lambda torch: torch.arange(70000) + torch.zeros(70000, dtype=torch.int64),
         lambda torch: torch.tensor([1j, 2]).logsumexp(0),
@@ -153,3 +173,30 @@ def test_attribute_that_the_class_tensor_has_not_raises_attribute_error(torch):
     with pytest.raises(AttributeError) as caught:
         torch.Tensor.no_such_method  # noqa: B018  # the access is what is tested
     assert str(caught.value) == "type object 'Tensor' has no attribute 'no_such_method'"
+
+
+@pytest.mark.parametrize(
+    ("ask", "asked_by"),
+    [
+        (lambda torch, unknown: unknown.nonzero(), "Tensor.nonzero"),
+        (lambda torch, unknown: torch.nonzero(unknown), "torch.nonzero"),
+        (lambda torch, unknown: unknown.unique(), "torch.unique"),
+        (lambda torch, unknown: unknown.equal(torch.arange(3)), "Tensor.equal"),
+        (lambda torch, unknown: torch.arange(3).masked_select(unknown > 0), "torch.masked_select"),
+    ],
+)
+def test_result_that_depends_on_unknown_contents_is_refused(torch, index, ask, asked_by):
+    with pytest.raises(UnknownValue) as caught:
+        ask(torch, index)
+    tensor = "bool[3]" if "masked" in asked_by else "int64[3]"
+    assert caught.value.cause.partition(": ")[2] == (
+        f"{asked_by} needs the contents of a tensor ({tensor} on cpu), which are not known."
+    )
+
+
+def test_elements_of_an_unknown_tensor_are_selected_without_being_known(torch, index):
+    assert known(index.masked_select(torch.tensor([True, False, True]))) is None
+
+
+def test_assertion_about_an_unknown_tensor_holds(torch, index):
+    assert torch._assert_async(index[0]) is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy
 import pytest
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import INFERENCE_UPDATE
@@ -183,3 +184,10 @@ def test_padding_is_recorded_under_its_name(torch, execution):
 def test_scattering_in_place_is_recorded_as_a_write(torch, execution):
     torch.zeros(2).scatter_(0, torch.tensor([0]), 1.0)
     assert [record.op for record in execution.recording.fills()] == ["scatter_"]
+
+
+@pytest.mark.parametrize("name", ["from_numpy", "asarray"])
+def test_tensor_of_an_array_is_recorded_under_the_name_that_was_called(torch, execution, name):
+    tensor = getattr(torch, name)(numpy.arange(3, dtype="int32"))
+    assert [each.call for each in execution.recording.allocations()] == [f"torch.{name}"]
+    assert (tensor.dtype, tensor.tolist()) == (torch.int32, [0, 1, 2])

@@ -30,9 +30,6 @@ def module(load, names):
     return load(
         real=[
             f"{parent}._utils",
-            f"{parent}.hca_v41",
-            f"{parent}.hca_v41_primitives",
-            "flashinfer.cute_dsl.attention.dsa.hca_helpers",
         ],
         provide={
             "flashinfer.jit.cute_dsl_core.build_and_load_cute_dsl_kernel": build,
