@@ -77,6 +77,12 @@ def called(name, /, *args, **kwargs):
     return Expected((f"call {name}", *told))
 
 
+def built(generator, *args):
+    """Return the name of a module that is generated, built and loaded, and the calls for that."""
+    loading = f"{generator}().build_and_load"
+    return f"{loading}()", (called(generator, *args), called(loading))
+
+
 def filled(op, view, value=None):
     """Say what the host code wrote where; ``value`` is None where it is not one known number."""
     return Expected((f"{op} {view!r}, value {value!r}",))

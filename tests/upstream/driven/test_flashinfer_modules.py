@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.upstream.witness import called, made, ordered, piece
+from tests.upstream.witness import built, called, made, ordered, piece
 
 PAGE = "flashinfer/page.py"
 PACKBITS = "flashinfer/quantization/packbits.py"
 CONCAT = "flashinfer/concat_ops.py"
 GDN = "flashinfer/gdn_kernels/experimental/kernel/gdn_fused_decode_cuda_sm120_persistent.py"
-
-
-def built(generator, *arguments):
-    """Say that a module was generated, then built and loaded."""
-    return (
-        called(f"flashinfer.jit.{generator}", *arguments),
-        called(f"flashinfer.jit.{generator}().build_and_load"),
-    )
 
 
 @pytest.mark.drives(PAGE, "_append_paged_kv_cache_kernel")
@@ -38,8 +30,9 @@ def test_pages_are_appended_to_with_indices_of_32_bits(load, witness):
     batch, positions, *table = tables.values()
     for _ in range(2):
         module._append_paged_kv_cache_kernel(key, value, batch, positions, *pages, *table, 0)
+    compiled, build = built("flashinfer.jit.page.gen_page_module")
     launch = called(
-        "flashinfer.jit.page.gen_page_module().build_and_load().append_paged_kv_cache",
+        f"{compiled}.append_paged_kv_cache",
         piece("key", "bfloat16", (9, 4, 128)),
         piece("value", "bfloat16", (9, 4, 128)),
         piece("batch", "int32", (9,)),
@@ -51,7 +44,7 @@ def test_pages_are_appended_to_with_indices_of_32_bits(load, witness):
         piece("last", "int32", (3,)),
         0,
     )
-    witness.saw(*built("page.gen_page_module"), launch, launch)
+    witness.saw(*build, launch, launch)
 
 
 @pytest.mark.drives(PACKBITS, "_packbits")
@@ -60,11 +53,12 @@ def test_bits_are_packed_into_bytes_rounded_up(load, witness, bits, packed):
     module = load()
     x = witness.tensor("x", "bool", (bits,))
     returned = module._packbits(x, "little")
+    compiled, build = built("flashinfer.jit.quantization.gen_quantization_module")
     witness.saw(
         made("packed", "torch.empty", "uint8", (packed,)),
-        *built("quantization.gen_quantization_module"),
+        *build,
         called(
-            "flashinfer.jit.quantization.gen_quantization_module().build_and_load().packbits",
+            f"{compiled}.packbits",
             piece("x", "bool", (bits,)),
             "little",
             piece("packed", "uint8", (packed,)),
@@ -80,11 +74,11 @@ def test_keys_are_concatenated_into_the_tensor_of_the_caller(load, witness):
     nope = witness.tensor("nope", "bfloat16", (7, 128, 128), (32768, 256, 1))
     rope = witness.tensor("rope", "bfloat16", (7, 1, 64))
     assert module.concat_mla_k(k, nope, rope) is None
-    generator = "dsv3_optimizations.gen_concat_mla_module"
+    compiled, build = built("flashinfer.jit.dsv3_optimizations.gen_concat_mla_module")
     witness.saw(
-        *built(generator),
+        *build,
         called(
-            f"flashinfer.jit.{generator}().build_and_load().concat_mla_k",
+            f"{compiled}.concat_mla_k",
             piece("k", "bfloat16", (7, 128, 192)),
             piece("nope", "bfloat16", (7, 128, 128), (32768, 256, 1)),
             piece("rope", "bfloat16", (7, 1, 64)),
@@ -118,9 +112,11 @@ def test_decode_step_shares_barrier_and_scratch_and_waits_for_the_other_stream(
     assert conv is tensors[5] and ssm is state and module.launch_count() == 2
     geometry = (2048, 64, 8192, 16, 32, 128, 4, 3)
     key = f"_scratch_cache[({geometry}, 2, 8192, 'cuda:0')]"
+    compiled, build = built(
+        "flashinfer.jit.gdn_fused_decode.gen_gdn_fused_decode_module", *geometry
+    )
     launch = called(
-        "flashinfer.jit.gdn_fused_decode.gen_gdn_fused_decode_module().build_and_load()"
-        ".gdn_fused_decode",
+        f"{compiled}.gdn_fused_decode",
         *(piece(name, *spec) for name, spec in inputs.items()),
         piece("out", "bfloat16", (2, 1, 32, 128)),
         piece("conv out", "bfloat16", (2, 8192)),
@@ -129,7 +125,7 @@ def test_decode_step_shares_barrier_and_scratch_and_waits_for_the_other_stream(
         0.5,
     )
     witness.saw(
-        *built("gdn_fused_decode.gen_gdn_fused_decode_module", *geometry),
+        *build,
         made("out", "torch.empty", "bfloat16", (2, 1, 32, 128)),
         made("conv out", "torch.empty", "bfloat16", (2, 8192), kept=f"{key}[0]"),
         made("partials", "torch.empty", "float32", (20480,), kept=f"{key}[1]"),  # 160 x 2 x 64

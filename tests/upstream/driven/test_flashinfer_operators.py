@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.upstream.witness import called, made, piece
+from tests.upstream.witness import built, called, made, piece
 
 CASCADE = "flashinfer/cascade.py"
 ACTIVATION = "flashinfer/activation.py"
@@ -14,19 +14,13 @@ PAGE = "flashinfer/page.py"
 UTILS = ["flashinfer.utils"]
 
 
-def built(generator, *arguments):
-    """Say that a module was generated, then built and loaded; return its name besides."""
-    name = f"flashinfer.jit.{generator}().build_and_load"
-    return f"{name}()", (called(f"flashinfer.jit.{generator}", *arguments), called(name))
-
-
 @pytest.mark.drives(CASCADE, "merge_state")
 def test_merged_state_has_scales_of_32_bits(load, witness):
     v_a, v_b = (witness.tensor(name, "float16", (5, 4, 64)) for name in ("v a", "v b"))
     s_a = witness.tensor("s a", "float16", (5, 4))
     s_b = witness.tensor("s b", "float32", (5, 4))
     returned = load().merge_state(v_a, s_a, v_b, s_b)
-    module, build = built("cascade.gen_cascade_module")
+    module, build = built("flashinfer.jit.cascade.gen_cascade_module")
     merged = piece("v", "float16", (5, 4, 64)), piece("s", "float32", (5, 4))
     witness.saw(
         made("wide s a", "Tensor.to", "float32", (5, 4)),
@@ -50,7 +44,7 @@ def test_scales_of_16_bits_are_merged_into_a_copy_that_nobody_gets(load, witness
     v, other = (witness.tensor(name, "float16", (6, 8, 128)) for name in ("v", "other v"))
     s, other_s = (witness.tensor(name, "float16", (6, 8)) for name in ("s", "other s"))
     assert load().merge_state_in_place(v, s, other, other_s) is None
-    module, build = built("cascade.gen_cascade_module")
+    module, build = built("flashinfer.jit.cascade.gen_cascade_module")
     witness.saw(
         made("copy of s", "Tensor.to", "float32", (6, 8)),
         made("copy of other s", "Tensor.to", "float32", (6, 8)),
@@ -72,7 +66,7 @@ def test_merged_states_lose_the_axis_of_the_states(load, witness):
     v = witness.tensor("v", "bfloat16", (7, 3, 2, 128))
     s = witness.tensor("s", "float32", (7, 3, 2))
     returned = load().merge_states(v, s)
-    module, build = built("cascade.gen_cascade_module")
+    module, build = built("flashinfer.jit.cascade.gen_cascade_module")
     merged = piece("merged", "bfloat16", (7, 2, 128)), piece("merged s", "float32", (7, 2))
     witness.saw(
         made("merged", "torch.empty", "bfloat16", (7, 2, 128)),
@@ -94,7 +88,7 @@ def test_activation_halves_the_last_axis_unless_it_is_given_the_output(load, wit
     x = witness.tensor("x", "bfloat16", (2, 3, 2046))
     out = witness.tensor("out", "bfloat16", (2, 3, 1023)) if given else None
     returned = load(real=UTILS).silu_and_mul(x, out, enable_pdl=True)
-    module, build = built("gen_act_and_mul_module", "silu")
+    module, build = built("flashinfer.jit.gen_act_and_mul_module", "silu")
     half = piece("out", "bfloat16", (2, 3, 1023))
     allocated = [] if given else [made("out", "torch.empty", "bfloat16", (2, 3, 1023))]
     launch = called(f"{module}.silu_and_mul", half, piece("x", "bfloat16", (2, 3, 2046)), True)
@@ -107,7 +101,7 @@ def test_softmax_shares_one_mebibyte_of_each_device_between_calls(load, witness)
     module = load(real=UTILS)
     logits = witness.tensor("logits", "bfloat16", (3, 1000))
     temperature = witness.tensor("temperature", "float16", (3,))
-    compiled, build = built("sampling.gen_sampling_module")
+    compiled, build = built("flashinfer.jit.sampling.gen_sampling_module")
     workspace = made(
         "workspace",
         "torch.empty",
@@ -140,7 +134,7 @@ def test_deterministic_top_k_takes_zeroed_row_states_and_sorts_on_the_device(loa
     module = load(real=UTILS)
     x = witness.tensor("x", "float32", (4, 50000))
     returned = module.top_k(x, 100, sorted=True, deterministic=True, tie_break=0)
-    compiled, build = built("topk.gen_topk_module")
+    compiled, build = built("flashinfer.jit.topk.gen_topk_module")
     key = "_cache_buf[('radix_topk_row_states_cuda:0', 'cuda:0')]"
     witness.saw(
         made("states", "torch.zeros", "uint8", (1048576,), kept=key),
@@ -185,7 +179,7 @@ def slot_arguments(witness):
 def test_stacked_cache_is_split_and_numbers_become_tensors_of_the_device(load, witness):
     module = load(real=UTILS)
     getattr(module, SLOTS)(*slot_arguments(witness), 0.5, 0.25)
-    compiled, build = built("page.gen_page_module")
+    compiled, build = built("flashinfer.jit.page.gen_page_module")
     pages, scales = (8192, 256, 64, 1), (1024, 32, 8, 1)
     witness.saw(
         made("k scale", "torch.tensor", "float32", (1,), fill=0.5),

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.upstream.witness import called, made, piece
+from tests.upstream.witness import built, called, made, piece
 
 FP8 = "flashinfer/quantization/fp8_quantization.py"
 PACKBITS = "flashinfer/quantization/packbits.py"
 PAGE = "flashinfer/page.py"
 REAL = ["flashinfer.utils", "flashinfer.tllm_enums"]
-
-
-def built(generator):
-    """Say that a module was generated, then built and loaded; return its name besides."""
-    name = f"flashinfer.jit.{generator}().build_and_load"
-    return f"{name}()", (called(f"flashinfer.jit.{generator}"), called(name))
 
 
 @pytest.mark.drives(FP8, "get_mxfp8_quantization_sm100_module")
@@ -34,7 +28,7 @@ def test_quantized_rows_are_padded_and_so_are_their_scales(load, witness, layout
     operators = module.get_mxfp8_quantization_sm100_module()
     which = getattr(module.SfLayout, layout)
     returned = operators.mxfp8_quantize_sm100(x, which, 64, enable_pdl=True)
-    compiled, build = built("fp8_quantization.gen_mxfp8_quantization_sm100_module")
+    compiled, build = built("flashinfer.jit.fp8_quantization.gen_mxfp8_quantization_sm100_module")
     quantized = piece("values", "float8_e4m3fn", (2, 65, 1024))
     witness.saw(
         *build,
@@ -59,7 +53,7 @@ def test_scales_are_cleared_on_the_host_only(load, witness):
     x = witness.tensor("x", "bfloat16", (3, 64), device="cpu")
     quantize = module.get_mxfp8_quantization_sm100_module().mxfp8_quantize_sm100
     returned = quantize(x, module.SfLayout.layout_128x4)
-    compiled, build = built("fp8_quantization.gen_mxfp8_quantization_sm100_module")
+    compiled, build = built("flashinfer.jit.fp8_quantization.gen_mxfp8_quantization_sm100_module")
     # 128 rows of 4 scales, of which 3 rows of 2 are written.
     values, scales = piece("values", "uint8", (3, 64)), piece("scales", "uint8", (512,))
     witness.saw(
@@ -86,7 +80,7 @@ def test_each_segment_of_bits_starts_at_a_byte(load, sm120, witness):
     packed, starts = module.segment_packbits(x, indptr, "little")
     witness.knows("packed", packed)
     witness.knows("starts", starts)
-    compiled, _ = built("quantization.gen_quantization_module")
+    compiled, _ = built("flashinfer.jit.quantization.gen_quantization_module")
     [launch] = sm120.recording.calls(f"{compiled}.segment_packbits")
     x_given, given, *rest = launch.args
     assert (given.dtype, given.shape) == ("int32", (4,))
@@ -116,7 +110,7 @@ def test_mla_pages_are_appended_to_with_indices_cut_to_32_bits(load, witness):
     module._append_paged_mla_kv_cache_kernel(
         ckv, kpe, batch, positions, ckv_cache, kpe_cache, *tables
     )
-    compiled, build = built("page.gen_page_module")
+    compiled, build = built("flashinfer.jit.page.gen_page_module")
     narrow = {name: piece(name, "int32", (size,)) for name, size in sizes.items()}
     witness.saw(
         *(made(name, "Tensor.int", "int32", (size,)) for name, size in sizes.items()),
