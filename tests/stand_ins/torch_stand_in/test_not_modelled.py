@@ -20,6 +20,7 @@ NOT_MODELLED = {
     "torch.einsum with an ellipsis or sublists": (
         lambda torch: torch.einsum("...i->i", torch.zeros(2))
     ),
+    "torch.einsum with a letter twice": lambda torch: torch.einsum("aa->a", torch.zeros(2, 2)),
     "torch.nn.functional.linear with a weight that is no matrix": (
         lambda torch: torch.nn.functional.linear(torch.zeros(2), torch.zeros(2))
     ),
