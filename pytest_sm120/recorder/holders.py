@@ -12,6 +12,7 @@ from pytest_sm120.recorder.reachable import (
     attributes_of,
     find_tensors,
     is_tensor,
+    kept_by,
     plain_key,
 )
 from pytest_sm120.recorder.records import TensorView
@@ -146,8 +147,8 @@ class ModuleGlobals:
 def _may_lead_on(value: object) -> bool:
     """Leave out quickly what most globals are: this is asked at every query."""
     kind = type(value)
-    if kind is FunctionType:
-        return bool(value.__dict__)
+    if isinstance(value, FunctionType):
+        return bool(value.__dict__ or kept_by(value))
     return kind not in LEAVES and (is_tensor(value) or not hasattr(kind, "__sm120_plain__"))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import MemberDescriptorType, ModuleType
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import TypeVar
 
 from pytest_sm120.recorder.records import TensorView
@@ -24,6 +26,11 @@ _DEEPEST = 4
 LEAVES = frozenset(
     {type(None), bool, int, float, complex, str, bytes, bytearray, range, ModuleType}
 )
+
+# What a function may keep between its calls: other values may be anybody's, such as the recorder.
+_KEEPING = (dict, list, tuple, deque)
+
+CachedFunction = type(functools.lru_cache(len))
 
 # A logger leads to every other logger and handler of the process.
 _FOREIGN_ROOTS = frozenset({"logging"})
@@ -85,9 +92,54 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
         items = _items(value)
         for position, inner in _worth_a_look(enumerate(items), items):
             yield f"[{position}]", inner
+    elif isinstance(value, CachedFunction):
+        for key, inner in _results_of(value):
+            yield f"[{plain_key(key)!r}]", inner
     else:
-        for name, inner in attributes_of(value):
+        kept = kept_by(value) if isinstance(value, FunctionType) else []
+        for name, inner in [*kept, *attributes_of(value)]:
             yield f".{name}", inner
+
+
+def kept_by(function: FunctionType) -> list[tuple[str, object]]:
+    """Return what a function keeps in defaults and in variables that it closes over, by name."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    found = [*zip(names[len(names) - len(defaults) :], defaults, strict=True)]
+    found += (function.__kwdefaults__ or {}).items()
+    found += [(name, content) for name, _, content in filled_cells(function)]
+    return [each for each in found if isinstance(each[1], _KEEPING) or is_tensor(each[1])]
+
+
+def filled_cells(function: FunctionType) -> list[tuple[str, CellType, object]]:
+    """Return (name, cell, content) of each variable with a value that a function closes over."""
+    filled = []
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            filled.append((name, cell, cell.cell_contents))
+        except ValueError:
+            continue
+    return filled
+
+
+def _results_of(function: object) -> Iterator[tuple[object, object]]:
+    """Yield the arguments and the result of each call that a cached function remembers.
+
+    Only the garbage collector tells; a bounded cache keeps each result behind its key.
+    """
+    referents = gc.get_referents(function)
+    for results in referents:
+        if type(results) is dict and results is not vars(function):
+            for key, result in results.items():
+                at = next((at for at, one in enumerate(referents) if one is key), None)
+                yield _without_mark(key), result if at is None else referents[at + 1]
+
+
+def _without_mark(key: object) -> object:
+    # An object without properties stands between the positional and the named arguments.
+    if not isinstance(key, tuple):
+        return key
+    return tuple(part for part in tuple(key) if type(part) is not object)
 
 
 def _worth_a_look(

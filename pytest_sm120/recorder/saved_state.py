@@ -5,14 +5,20 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
+from types import CellType, FunctionType
 from typing import Any
 
 from pytest_sm120.recorder.holders import Holder
-from pytest_sm120.recorder.reachable import filled_slots, is_tensor, own_dict, walk
+from pytest_sm120.recorder.reachable import (
+    CachedFunction,
+    filled_cells,
+    filled_slots,
+    is_tensor,
+    own_dict,
+    walk,
+)
 
 Restore = Callable[[], None]
-
-_CachedFunction = type(functools.lru_cache(len))
 
 
 def save_state(holders: Iterable[Holder]) -> Restore:
@@ -47,8 +53,10 @@ def _save(value: Any) -> Restore:
         return functools.partial(_restore_sequence, value, list(value))
     if isinstance(value, set):
         return functools.partial(_restore_set, value, set(value))
-    if isinstance(value, _CachedFunction):
+    if isinstance(value, CachedFunction):
         return functools.partial(_restore_cached_function, value, value.cache_info().misses)
+    if isinstance(value, FunctionType):
+        return functools.partial(_restore_function, value, dict(vars(value)), filled_cells(value))
     if isinstance(value, type):
         return functools.partial(_restore_class, value, dict(vars(value)))
     slots = {slot: content for _, slot, content in filled_slots(value)}
@@ -82,6 +90,14 @@ def _restore_set(value: set[object], items: set[object]) -> None:
 def _restore_cached_function(value: Any, misses: int) -> None:
     if value.cache_info().misses != misses:
         value.cache_clear()
+
+
+def _restore_function(
+    value: FunctionType, attributes: dict[str, Any], cells: list[tuple[str, CellType, object]]
+) -> None:
+    _restore_dict(vars(value), attributes)
+    for _, cell, content in cells:
+        cell.cell_contents = content
 
 
 def _restore_class(value: type, attributes: Mapping[str, object]) -> None:

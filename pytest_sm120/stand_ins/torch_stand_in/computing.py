@@ -19,6 +19,7 @@ from pytest_sm120.stand_ins.torch_stand_in.running import RUNNING
 from pytest_sm120.stand_ins.torch_stand_in.scattering import SCATTERING
 from pytest_sm120.stand_ins.torch_stand_in.searching import SEARCHING
 from pytest_sm120.stand_ins.torch_stand_in.selection import SELECTION
+from pytest_sm120.stand_ins.torch_stand_in.softmax import SOFTMAX
 from pytest_sm120.stand_ins.torch_stand_in.values import unknown_operation
 
 COMPUTING = (
@@ -31,6 +32,7 @@ COMPUTING = (
     *RUNNING,
     *SEARCHING,
     *SELECTION,
+    *SOFTMAX,
     *SCATTERING,
     *COMPLEX_PARTS,
     *CONTENTS_NEEDED,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from operator import ne, sub
 from typing import Any
 
-from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
+from pytest_sm120.stand_ins.torch_stand_in.memory import Known, convert_known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device, strides_of_layouts
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
@@ -16,10 +17,12 @@ from pytest_sm120.stand_ins.torch_stand_in.running import unlined
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.values import (
+    listed_values,
     read_values,
     refuse_foreign,
 )
-from pytest_sm120.tensors.dtypes import DTYPES
+from pytest_sm120.tensors.dtypes import DTYPES, DType
+from pytest_sm120.tensors.layouts import contiguous_strides, element_offsets
 from pytest_sm120.tensors.storages import Number, Uniform
 
 
@@ -66,7 +69,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Computed:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if any(not 0 <= position < size for position in positions):
         raise IndexError("index out of range in self")
-    return Computed(input, shape, input.dtype, _reordered(input, axis, positions))
+    known = _reordered(known_values(input), input.shape, axis, positions)
+    return Computed(input, shape, input.dtype, known)
 
 
 def _uniform(input: Tensor) -> Known:
@@ -74,13 +78,12 @@ def _uniform(input: Tensor) -> Known:
     return known if isinstance(known, Uniform) else None
 
 
-def _reordered(input: Tensor, axis: int, positions: Sequence[int]) -> Known:
+def _reordered(known: Known, shape: Sequence[int], axis: int, positions: Sequence[int]) -> Known:
     """Return the known elements with these indices of one dimension, in this order."""
-    known = known_values(input)
     if known is None or isinstance(known, Uniform):
         return known
-    size = input.shape[axis] if input.ndim else 1
-    inner, outer = prod(input.shape[axis + 1 :]), prod(input.shape[:axis])
+    size = shape[axis] if shape else 1
+    inner, outer = prod(shape[axis + 1 :]), prod(shape[:axis])
     return [
         known[(row * size + position) * inner + column]
         for row in range(outer)
@@ -90,7 +93,7 @@ def _reordered(input: Tensor, axis: int, positions: Sequence[int]) -> Known:
 
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Computed:
-    """Return, for each index, the element at that index of the dimension; values not followed."""
+    """Return, for each index, the element at that index of the dimension."""
     axis = wrap_dimension(dim, input.ndim)
     chosen = _check_index("gather", index, "int32/int64", empty=True)
     common_device((input, chosen))
@@ -106,7 +109,25 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
             )
     if chosen.numel():
         refuse_dtype("gather", input.dtype)
-    return Computed(input, chosen.shape, input.dtype, _uniform(input))
+    return Computed(input, chosen.shape, input.dtype, _gathered(input, axis, chosen))
+
+
+def _gathered(input: Tensor, axis: int, index: Tensor) -> Known:
+    places, known = listed_values(index), known_values(input)
+    if places is None or known is None or isinstance(known, Uniform):
+        return known if isinstance(known, Uniform) else None
+    size = input.shape[axis] if input.ndim else 1
+    steps = list(contiguous_strides(input.shape))
+    own = steps[axis] if steps else 0
+    fixed = tuple(0 if at == axis else step for at, step in enumerate(steps))
+    starts = element_offsets(tuple(index.shape), fixed, 0)
+    made = []
+    for start, place in zip(starts, places, strict=True):
+        at = int(place.real)
+        if not 0 <= at < size:
+            raise RuntimeError(f"index {at} is out of bounds for dimension {axis} with size {size}")
+        made.append(known[start + at * own])
+    return made
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Extremes:
@@ -166,10 +187,24 @@ def topk(
     if not input.ndim:
         return Extremes(clone(input), Computed(input, (), DTYPES["int64"], [0]))
     shape = _with_size(input, axis, count)
-    # Which of several equal elements is taken is up to the hardware: values are not followed.
+    values: Known = None
+    places: Known = None
+    if sorted and _all_differ(input, axis):
+        ordered = sort(input, axis, largest)
+        values, places = (
+            _reordered(part.known, input.shape, axis, range(count)) for part in ordered
+        )
     return Extremes(
-        Computed(input, shape, input.dtype),
-        Computed(input, shape, DTYPES["int64"], differentiable=False),
+        Computed(input, shape, input.dtype, values),
+        Computed(input, shape, DTYPES["int64"], places, differentiable=False),
+    )
+
+
+def _all_differ(input: Tensor, axis: int) -> bool:
+    """Return whether it is known which elements are taken: of equal ones, the hardware chooses."""
+    lines = lines_of(input, [axis], input.dtype)
+    return lines is not None and all(
+        len({*line}) == len(line) and all(value == value for value in line) for line in lines
     )
 
 
@@ -201,7 +236,7 @@ def _flipped(
 
 
 def diff(input: Tensor, n: int = 1, dim: int = -1) -> Any:
-    """Return the differences of neighbours along a dimension; values not followed."""
+    """Return the differences of neighbours along a dimension."""
     axis = wrap_dimension(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
@@ -215,25 +250,30 @@ def diff(input: Tensor, n: int = 1, dim: int = -1) -> Any:
     if input.numel():
         refuse_dtype("diff", input.dtype)
     shape, strides = tuple(input.shape), tuple(input.stride())
+    known = known_values(input)
     for _ in range(order):
+        known = _differences(known, shape, axis, input.dtype)
         shape = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
         strides = strides_of_layouts([(shape, strides)], shape)
-    return Computed(input, shape, input.dtype, strides=strides)
+    return Computed(input, shape, input.dtype, known, strides)
+
+
+def _differences(known: Known, shape: Sequence[int], axis: int, dtype: DType) -> Known:
+    size = shape[axis]
+    later = _reordered(known, shape, axis, range(1, size))
+    former = _reordered(known, shape, axis, range(size - 1))
+    step = ne if dtype.kind == "bool" else sub
+    if later is None or former is None:
+        return None
+    if isinstance(later, Uniform) or isinstance(former, Uniform):
+        return convert_known(Uniform(step(1, 1), dtype), dtype)
+    return convert_known([step(*pair) for pair in zip(later, former, strict=True)], dtype)
 
 
 def clone(input: Tensor) -> Computed:
     """Return the same elements, in memory of their own in the same order."""
     strides = preserved_strides(tuple(input.shape), input.stride())
     return Computed(input, input.shape, input.dtype, known_values(input), strides)
-
-
-def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Computed:
-    """Return the softmax along a dimension; values not followed."""
-    last = wrap_dimension(dim, input.ndim) == max(input.ndim - 1, 0)
-    wanted = dtype or input.dtype
-    if input.numel():
-        refuse_dtype("softmax_last" if last else "softmax", wanted)
-    return Computed(input, input.shape, wanted)
 
 
 #: The rows of every operation in this module.
@@ -245,6 +285,4 @@ SELECTION = (
     computing("topk", topk),
     computing("flip", flip, refusals="flip"),
     computing("diff", diff),
-    computing("softmax", softmax),
-    computing("log_softmax", softmax),
 )

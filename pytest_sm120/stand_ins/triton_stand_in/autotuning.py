@@ -61,18 +61,21 @@ class _Wrapping:
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         return functools.partial(self.run, grid=grid, warmup=False)
 
-    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> None:
-        """Record the launch with what this wrapper adds to it."""
-        added = self.added_to(args, kwargs)
-        self.fn.run(*args, grid=grid, warmup=warmup, **{**kwargs, **added})
+    def run(self, *args: Any, **kwargs: Any) -> None:
+        """Record the launch with what this wrapper adds to it.
 
-    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> None:
+        As in Triton ``grid`` and ``warmup`` are among the keyword arguments that functions of the
+        user's are given.
+        """
+        self.fn.run(*args, **{**kwargs, **self.added_to(args, kwargs)})
+
+    def warmup(self, *args: Any, **kwargs: Any) -> None:
         """Check the arguments as a launch does, without one."""
-        self.run(*args, grid=grid, warmup=True, **kwargs)
+        self.run(*args, **{**kwargs, "warmup": True})
 
-    def named_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the launch's arguments by name, as the functions a user writes expect them."""
-        return {**dict(zip(self.arg_names, args, strict=False)), **kwargs}
+    def positional(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        """Return the positional arguments of a launch by name."""
+        return dict(zip(self.arg_names, args, strict=False))
 
 
 class Autotuned(_Wrapping):
@@ -92,6 +95,8 @@ class Autotuned(_Wrapping):
         self.configs = list(configs) or [Config({})]
         #: Names of the parameters whose values Triton tunes anew for.
         self.keys = list(keys)
+        #: The config of each key that was launched; for one that is here nothing is pruned.
+        self.cache: dict[tuple[object, ...], Config] = {}
         self._prune = prune
 
     def added_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -99,10 +104,21 @@ class Autotuned(_Wrapping):
 
         Raises ValueError when the launch sets one of them, too, as Triton does.
         """
-        named = self.named_arguments(args, kwargs)
-        config = self._choose(named, kwargs)
+        positional = self.positional(args)
+        config = self._choose(positional, kwargs)
         #: What the last launch used; as in Triton, not there before the first one.
         self.best_config = config
+        added = self._added_by(config, kwargs)
+        if config.pre_hook is not None:
+            config.pre_hook({**positional, **kwargs, **added})
+        return added
+
+    def warmup(self, *args: Any, **kwargs: Any) -> None:
+        """Check the arguments for each config that is left; hooks do not run."""
+        for config in self._pruned(self.positional(args), kwargs):
+            self.fn.warmup(*args, **{**kwargs, **self._added_by(config, kwargs)})
+
+    def _added_by(self, config: Config, kwargs: dict[str, Any]) -> dict[str, Any]:
         added = config.all_kwargs()
         twice = ", ".join(name for name in added if name in kwargs)
         if twice:
@@ -110,21 +126,36 @@ class Autotuned(_Wrapping):
                 f"{find_place().site}: the launch of {self.name} sets {twice}, and so do its "
                 "autotune configs. Leave to the configs what is tuned."
             )
-        if config.pre_hook is not None:
-            config.pre_hook({**named, **added})
         return added
 
-    def _choose(self, named: dict[str, Any], kwargs: dict[str, Any]) -> Config:
+    def _choose(self, positional: dict[str, Any], kwargs: dict[str, Any]) -> Config:
         # Triton prunes only where there is a choice.
-        if self._prune is None or len(self.configs) == 1:
+        if len(self.configs) == 1:
             return self.configs[0]
-        left = list(self._prune(self.configs, named, **kwargs))
+        key = self._key_of({**positional, **kwargs})
+        if key not in self.cache:
+            self.cache[key] = self._pruned(positional, kwargs)[0]
+        return self.cache[key]
+
+    def _key_of(self, given: dict[str, Any]) -> tuple[object, ...]:
+        values = [given[name] for name in self.keys if name in given]
+        dtypes = [
+            str(given[name].dtype)
+            for name in self.arg_names
+            if hasattr(type(given.get(name)), "__sm120_view__")
+        ]
+        return (*values, *dtypes)
+
+    def _pruned(self, positional: dict[str, Any], kwargs: dict[str, Any]) -> list[Config]:
+        if self._prune is None:
+            return self.configs
+        left = list(self._prune(self.configs, positional, **kwargs))
         if not left:
             raise ValueError(
                 f"{find_place().site}: prune_configs_by of {self.name} dropped every config. "
                 "At least one must be left."
             )
-        return left[0]
+        return left
 
 
 class Heuristics(_Wrapping):
@@ -136,7 +167,22 @@ class Heuristics(_Wrapping):
 
     def added_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the computed values; each sees the arguments and the values before it."""
-        named = self.named_arguments(args, kwargs)
+        named = {**self.positional(args), **kwargs}
         for name, compute in self.values.items():
             named[name] = compute(named)
         return {name: named[name] for name in self.values}
+
+
+def refuse_names_that_are_no_arguments(kernel: Any, **given: Iterable[str] | None) -> None:
+    """Refuse what ``autotune`` is told of parameters that the kernel does not have.
+
+    Raises ValueError, as Triton 3.9.0 does when the decorator runs.
+    """
+    for option, names in given.items():
+        unknown = [name for name in names or () if name not in kernel.arg_names]
+        if unknown:
+            raise ValueError(
+                f"{find_place().site}: {option} of the autotuned kernel {kernel.name} names "
+                f"{', '.join(unknown)}. Its arguments are {', '.join(kernel.arg_names)}. Correct "
+                "the name, or leave it out."
+            )

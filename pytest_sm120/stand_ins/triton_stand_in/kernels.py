@@ -103,6 +103,7 @@ class Kernel:
             for name, value in kwargs.items()
             if name in LAUNCH_OPTIONS and name not in self.signature.parameters
         }
+        _refuse_warps(options.get("num_warps"), self.execution.arch, self.name)
         named = {name: value for name, value in kwargs.items() if name not in options}
         bound = self.bind(args, named)
         if not warmup:
@@ -210,4 +211,24 @@ def _refuse_larger_grid(grid: tuple[int, ...], arch: Arch, kernel: str) -> None:
             f"{find_place().site}: {kernel} is launched with the grid {grid!r}. The largest grid "
             f"of {arch.name} is {arch.max_grid!r}; the card refuses the launch. Put the long "
             "dimension first, or give each program more to do."
+        )
+
+
+def _refuse_warps(warps: object, arch: Arch, kernel: str) -> None:
+    """Refuse a number of warps that Triton 3.9.0 or the card refuses.
+
+    Raises AssertionError for one that is no power of two, as Triton does.
+    """
+    if not isinstance(warps, int):
+        return
+    told = f"{find_place().site}: {kernel} is launched with num_warps={warps}"
+    if warps <= 0 or warps & (warps - 1):
+        raise AssertionError(
+            f"{told}. Triton accepts powers of two only. Pass 1, 2, 4, 8, 16 or 32."
+        )
+    if warps * arch.warp_size > arch.max_threads_per_block:
+        raise ValueError(
+            f"{told}, which is {warps * arch.warp_size} threads. A block of {arch.name} has at most"
+            f" {arch.max_threads_per_block}; the card refuses the launch. Pass at most"
+            f" {arch.max_threads_per_block // arch.warp_size}."
         )

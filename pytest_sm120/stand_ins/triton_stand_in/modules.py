@@ -10,7 +10,12 @@ from typing import Any
 
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.stand_in_modules import StandInModule, no_attribute, read_names
-from pytest_sm120.stand_ins.triton_stand_in.autotuning import Autotuned, Config, Heuristics
+from pytest_sm120.stand_ins.triton_stand_in.autotuning import (
+    Autotuned,
+    Config,
+    Heuristics,
+    refuse_names_that_are_no_arguments,
+)
 from pytest_sm120.stand_ins.triton_stand_in.kernels import Kernel
 from pytest_sm120.stand_ins.triton_stand_in.language import DTYPE_NAMES, constexpr, dtype
 
@@ -42,8 +47,8 @@ def build_triton(execution: Execution, make_ghost: MakeGhost) -> dict[str, Modul
         set_allocator=set_allocator,
         Config=Config,
         JITFunction=Kernel,
-        jit=_decorator(functools.partial(Kernel, execution)),
-        autotune=_autotune,
+        jit=_jit(execution),
+        autotune=autotune,
         heuristics=_heuristics,
     )
     language.__dict__.update({name: dtype(name) for name in DTYPE_NAMES})
@@ -86,20 +91,57 @@ def set_allocator(allocator: Any) -> None:
     """Accept who gives a launch its scratch; only the compiled kernel knows how much it needs."""
 
 
-def _decorator(make: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a decorator that works with and without arguments in parentheses."""
+def _jit(execution: Execution) -> Callable[..., Any]:
+    """Return ``triton.jit``, a decorator that works with and without arguments in parentheses.
 
-    def decorate(fn: Any = None, **options: object) -> Any:
+    Its options are those of Triton 3.9.0; none changes what is recorded of a launch.
+    """
+
+    def jit(
+        fn: Any = None,
+        *,
+        version: object = None,
+        repr: object = None,
+        launch_metadata: object = None,
+        do_not_specialize: object = None,
+        do_not_specialize_on_alignment: object = None,
+        debug: object = None,
+        noinline: object = None,
+    ) -> Any:
+        make = functools.partial(Kernel, execution)
         return make if fn is None else make(fn)
 
-    return decorate
+    return jit
 
 
-def _autotune(
-    configs: Any, key: Any = None, prune_configs_by: Any = None, **options: Any
+def autotune(
+    configs: Any,
+    key: Any,
+    prune_configs_by: Any = None,
+    reset_to_zero: Any = None,
+    restore_value: Any = None,
+    pre_hook: object = None,
+    post_hook: object = None,
+    warmup: object = None,
+    rep: object = None,
+    use_cuda_graph: object = False,
+    do_bench: object = None,
+    cache_results: object = False,
 ) -> Callable[[Any], Autotuned]:
+    """Return the decorator that ``triton.autotune`` returns.
+
+    The hooks run between the launches that Triton times, and here nothing is timed.
+    """
     prune = (prune_configs_by or {}).get("early_config_prune")
-    return lambda kernel: Autotuned(kernel, configs, prune, key or ())
+
+    def decorate(kernel: Any) -> Autotuned:
+        if getattr(type(kernel), "__sm120_kernel__", False):
+            refuse_names_that_are_no_arguments(
+                kernel, key=key, reset_to_zero=reset_to_zero, restore_value=restore_value
+            )
+        return Autotuned(kernel, configs, prune, key)
+
+    return decorate
 
 
 def _heuristics(values: Any) -> Callable[[Any], Heuristics]:

@@ -73,7 +73,10 @@ tuned = triton.autotune([triton.Config({"B": 16}, pre_hook=hook)], key=[])(plain
     x = bench.tensor(4)
     module.tuned[(1,)](x, n=64)
     assert module.hooked == [
-        {"x": x, "n": 64, "B": 16, "num_warps": 4, "num_ctas": 1, "num_stages": 3}
+        {
+            **{"x": x, "n": 64, "grid": (1,), "warmup": False},
+            **{"B": 16, "num_warps": 4, "num_ctas": 1, "num_stages": 3},
+        }
     ]
     fill, launch = bench.recording.records()
     assert (fill.order, launch.order) == (0, 1)
@@ -86,7 +89,7 @@ def test_configs_that_are_pruned_are_not_launched(bench: Bench) -> None:
 def prune(configs, named, **kwargs):
     return [config for config in configs if config.kwargs["B"] <= named["n"] and kwargs["EVEN"]]
 tuned = triton.autotune(
-    [triton.Config({"B": 64}), triton.Config({"B": 32})], key=[],
+    [triton.Config({"B": 64}), triton.Config({"B": 32})], key=["n"],
     prune_configs_by={"early_config_prune": prune},
 )(plain)
 """
@@ -128,11 +131,16 @@ def test_each_heuristic_sees_the_earlier_ones(bench: Bench) -> None:
     module = bench.load(
         HEAD + "chosen = triton.heuristics({'B': lambda a: a['n'] // 2, 'EVEN': even})(plain)\n"
     )
-    module.chosen[lambda meta: (meta["B"],)](1, 64)
+    module.chosen[(4,)](1, 64)
     [launch] = bench.recording.launches()
-    assert launch.grid == (32,)
     assert (launch.args["B"], launch.args["EVEN"]) == (32, True)
-    assert module.seen == [{"x": 1, "n": 64, "B": 32}]
+    assert module.seen == [{"x": 1, "n": 64, "grid": (4,), "warmup": False, "B": 32}]
+
+
+def test_grid_sees_what_the_heuristics_computed(bench: Bench) -> None:
+    module = bench.load(HEAD + "chosen = triton.heuristics({'B': lambda a: a['n'] // 2})(plain)\n")
+    module.chosen[lambda meta: (meta["B"],)](1, 64)
+    assert bench.recording.launches()[0].grid == (32,)
 
 
 def test_heuristic_overrides_the_launch(bench: Bench) -> None:
@@ -212,3 +220,12 @@ def test_wrapped_kernel_of_a_triton_operator_is_launched(bench: Bench) -> None:
     x = bench.tensor(8)
     assert module.run(x) is x and module.through_ops(x) is x
     assert [launch.grid for launch in bench.recording.launches()] == [(2,), (2,)]
+
+
+def test_warm_up_of_a_heuristic_kernel_computes_what_it_checks(bench: Bench) -> None:
+    module = bench.load(
+        HEAD + "chosen = triton.heuristics({'B': lambda a: 7, 'EVEN': even})(plain)\n"
+    )
+    module.chosen.warmup(1, 64, grid=(1,))
+    assert [args["warmup"] for args in module.seen] == [True]
+    assert bench.recording.launches() == []

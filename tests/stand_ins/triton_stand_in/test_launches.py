@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pytest_sm120.errors import GhostValue
 from pytest_sm120.recorder.records import Launch, Opaque
 from tests.stand_ins.bench import Bench
 
@@ -147,67 +146,6 @@ def test_warm_up_checks_the_arguments_and_records_nothing(
     with pytest.raises(TypeError, match="missing a required argument: 'n'"):
         launch(1, grid=(1,), **options)
     assert bench.recording.launches() == []
-
-
-# -- grids -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("grid", "sizes"),
-    [
-        *(((3,), (3,)), ([3, 4], (3, 4)), ((1, 2, 3), (1, 2, 3))),
-        (lambda meta: (meta["n"] // meta["BLOCK"],), (2,)),
-    ],
-)
-def test_grid_is_recorded_as_a_tuple(
-    bench: Bench, kernels: Any, grid: Any, sizes: tuple[int, ...]
-) -> None:
-    kernels.run(grid, 1, 128)
-    assert only_launch(bench).grid == sizes
-
-
-def test_grid_may_hold_constants_and_known_tensors(bench: Bench, kernels: Any) -> None:
-    language, torch = kernels.tl, kernels.torch
-    kernels.run((language.constexpr(3), torch.tensor(4), True), 1, 1)
-    assert only_launch(bench).grid == (3, 4, 1)
-
-
-@pytest.mark.parametrize("grid", [3, (), (1, 2, 3, 4), (-1, -2), (1.5,), "ab", None, ("a",)])
-def test_grid_that_is_not_one_to_three_whole_numbers_is_refused(
-    bench: Bench, kernels: Any, grid: Any
-) -> None:
-    with pytest.raises(ValueError) as raised:
-        kernels.run(grid, 1, 1)
-    assert str(raised.value) == (
-        f"target.py:20: scale is launched with the grid {grid!r}. A grid is a tuple of one "
-        "to three whole numbers, none negative. Pass a tuple such as (blocks,)."
-    )
-    assert bench.recording.launches() == []
-
-
-@pytest.mark.parametrize("grid", [(0,), (3, 0), (-1,), (2, -1), (0, 70000)])
-def test_grid_without_programs_is_recorded_as_empty_and_writes_nothing(
-    bench: Bench, kernels: Any, grid: tuple[int, ...]
-) -> None:
-    written = kernels.torch.zeros(2, device="cuda:0")
-    kernels.run(grid, written, 1)
-    launch = only_launch(bench)
-    assert (launch.grid, launch.empty) == (grid, True)
-    assert (launch.written, launch.accumulated) == ((), ())
-    written.clone()
-    assert bench.recording.allocations("clone")[0].fill == 0
-
-
-def test_grid_with_programs_is_not_empty(bench: Bench, kernels: Any) -> None:
-    kernels.run((2, 1), bench.tensor(2), 1)
-    assert (only_launch(bench).empty, only_launch(bench).written) == (False, ("x_ptr",))
-
-
-def test_grid_from_a_ghost_is_refused(kernels: Any) -> None:
-    with pytest.raises(GhostValue, match=r"the code asked index\(lib\.blocks\) at run time"):
-        kernels.run((kernels.lib.blocks,), 1, 1)
-    with pytest.raises(GhostValue, match=r"the code asked iter\(lib\.grid\) at run time"):
-        kernels.run(kernels.lib.grid, 1, 1)
 
 
 def test_launch_during_capture_is_recorded_as_captured(bench: Bench, kernels: Any) -> None:

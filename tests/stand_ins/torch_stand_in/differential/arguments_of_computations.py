@@ -194,10 +194,10 @@ _OVER_SEVERAL = Arguments("1", _reduced_over_several)
 
 ARGUMENTS: dict[str, Arguments] = {
     **dict.fromkeys(UNARY, NOTHING),
-    **dict.fromkeys(BINARY, Arguments("2.0", operand)),
+    **dict.fromkeys(BINARY, Arguments("t + 1", operand)),
     **dict.fromkeys(["add", "sub", "subtract"], Arguments("2.0", _scaled)),
     **dict.fromkeys(["div", "divide"], Arguments("2.0", _rounded)),
-    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor"], Arguments("t.bool()", operand)),
+    **dict.fromkeys(["bitwise_and", "bitwise_or", "bitwise_xor"], Arguments("t", operand)),
     **dict.fromkeys(["sum", "mean"], _SUM),
     "prod": Arguments("", _reduced),
     **dict.fromkeys(["any", "all", "argmax", "argmin"], Arguments("", _reduced)),
@@ -212,7 +212,7 @@ ARGUMENTS: dict[str, Arguments] = {
     "torch.where": Arguments("=t > 1, t, 0.0", _where),
     **dict.fromkeys(["cat", "concat", "concatenate", "stack"], Arguments("=[t, t], 0", _joined)),
     **dict.fromkeys(["mm", "bmm", "matmul"], Arguments("t.mT", _matrix)),
-    "bmm": Arguments("t.unsqueeze(0)", _matrix),
+    "bmm": Arguments("t.mT", _matrix),
     "einsum": Arguments("='ab->ba', t", _einsum),
     "linear": Arguments("torch.ones(4, 3, device=device)", _linear),
     "dropout": Arguments("training=False", lambda draw, given: "0.5, False"),
