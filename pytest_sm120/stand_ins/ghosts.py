@@ -206,9 +206,13 @@ class Ghost(Undecided):
 
             return decorate(self, args[0], _child)
         if self._ghosts.execution.importing:
-            from pytest_sm120.stand_ins.import_guesses import asks_for_a_flag, guess_call
+            from pytest_sm120.stand_ins.import_guesses import (
+                asks_for_a_flag,
+                decorates,
+                guess_call,
+            )
 
-            if asks_for_a_flag(self._name):
+            if asks_for_a_flag(self._name) and not decorates(self):
                 return decide(self, f"bool({self._name}())", guess_call(self, args))
         return self._ghosts.result_of(self, args, kwargs)
 

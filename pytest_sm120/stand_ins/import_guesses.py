@@ -13,7 +13,7 @@ from pytest_sm120.recorder.places import TARGET_MARK
 
 # How a function reads that returns a yes or no.
 _ASKS = re.compile(
-    r"_*(?:is|are|use|uses|has|have|can|should|supports?|enabled?|disabled?|allows?)_\w+"
+    r"_*(?:is|are|use|uses|has|have|can|should|supports|enabled?|disabled?|allows?)_\w+"
     r"|\w+_(?:available|enabled|disabled|supported|installed)"
     r"|_*(?:get|read|parse)_(?:bool|flag)\w*|\w*(?:bool|flag)_(?:env|from_env)\w*"
 )
@@ -34,6 +34,17 @@ def asks_for_a_flag(dotted: str) -> bool:
     if parts[-1] in _READS_A_SETTING and len(parts) > 1:
         return _SETTING.fullmatch(parts[-2]) is not None
     return _ASKS.fullmatch(parts[-1]) is not None
+
+
+def decorates(ghost: Any) -> bool:
+    """Return whether the line that runs is a decorator's, whose call makes no yes or no."""
+    frame = target_frame()
+    tree = None if frame is None else ghost._ghosts.tree_of(frame.f_code.co_filename)
+    if frame is None or tree is None:
+        return False
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    defined = (node for node in ast.walk(tree) if isinstance(node, kinds))
+    return any(_spans(each, frame.f_lineno) for node in defined for each in node.decorator_list)
 
 
 def guess_call(ghost: Any, args: tuple[object, ...]) -> bool:
@@ -75,7 +86,7 @@ def expected_by_assertion(ghost: Any) -> bool | None:
     return None
 
 
-def _spans(node: ast.stmt, line: int) -> bool:
+def _spans(node: ast.stmt | ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 

@@ -69,6 +69,12 @@ def test_flag_of_the_environment_is_what_it_says_or_the_default(
     assert bench.load(f"import lib\nflag = lib.{asked}\n").flag is expected
 
 
+@pytest.mark.parametrize("name", ["use_kernel_from_hub", "support_torch_compile", "has_state"])
+def test_decorator_is_no_question_whatever_its_name(bench: Bench, name: str) -> None:
+    module = bench.load(f"import lib\n@lib.{name}(\n    'x'\n)\ndef scale(x):\n    return x\n")
+    assert module.scale(3) == 3 and answers(module) == []
+
+
 def test_flag_is_undecided_at_run_time(bench: Bench) -> None:
     module = bench.load("import lib\ndef ask():\n    return bool(lib.is_ready())\n")
     with pytest.raises(GhostValue, match=r"target.py:3: the code asked bool\(lib.is_ready\(\)\)"):
