@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from pytest_sm120.errors import GhostValue, TargetError
-from pytest_sm120.stand_ins.import_guesses import asks_for_a_flag, names_used_on_functions
+from pytest_sm120.stand_ins.execution import Execution
+from pytest_sm120.stand_ins.ghosts import Ghosts
+from pytest_sm120.stand_ins.import_guesses import (
+    asks_for_a_flag,
+    decorates,
+    expected_by_assertion,
+    names_used_on_functions,
+)
 from tests.stand_ins.bench import Bench
 
 
@@ -138,6 +145,21 @@ def test_decorated_function_has_what_the_module_uses_of_it(bench: Bench) -> None
     assert module.scale(3) == 3 and module.inputs.__name__ == "inputs"
     assert repr(module.twice) == "<ghost lib.register_op().fn>"
     assert not hasattr(module.scale, "later")
+
+
+def test_decoration_at_run_time_lends_nothing(bench: Bench) -> None:
+    module = bench.load("import lib\ndef scale(x):\n    return x\nwrap = lib.wrap\n")
+    assert module.wrap(module.scale) is module.scale
+
+
+def test_attribute_that_a_function_has_is_kept(bench: Bench) -> None:
+    module = bench.load("import lib\n@lib.wrap\ndef scale(x):\n    return x\nn = scale.__name__\n")
+    assert module.n == "scale"
+
+
+def test_nothing_is_guessed_outside_of_a_target() -> None:
+    ghost = Ghosts(Execution()).named("lib.is_ready")
+    assert expected_by_assertion(ghost) is None and not decorates(ghost)
 
 
 def test_attributes_are_those_that_run_while_the_module_is_imported() -> None:

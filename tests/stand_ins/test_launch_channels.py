@@ -159,6 +159,9 @@ class Own(lib.JitKernel):
 class Plain(lib.JitKernel):
     pass
 
+class Again(Silent):
+    kernel = scale
+
 asked, silent, own, plain = Asked(), Silent(1), Own(), Plain()
 """
 )
