@@ -7,7 +7,6 @@ from types import FunctionType
 from typing import Any
 
 from pytest_sm120.stand_ins.decorating import compiles_what_it_decorates, is_kernel
-from pytest_sm120.stand_ins.import_guesses import names_used_on_functions
 
 
 def decorate(ghost: Any, value: Any, child: Callable[[Any, str], Any]) -> Any:
@@ -34,8 +33,7 @@ def decorate(ghost: Any, value: Any, child: Callable[[Any, str], Any]) -> Any:
 
 def _lend_attributes(ghost: Any, function: FunctionType, child: Callable[[Any, str], Any]) -> None:
     """Let a decorated function have what the module uses of the decorator's result."""
-    tree = ghost._ghosts.tree_of(function.__code__.co_filename)
-    used = {} if tree is None else names_used_on_functions(tree)
-    for attribute in used.get(function.__name__, ()):
+    facts = ghost._ghosts.facts_of(function.__code__)
+    for attribute in () if facts is None else facts.used.get(function.__name__, ()):
         if not hasattr(function, attribute):
             setattr(function, attribute, child(ghost, f"{ghost._name}().{attribute}"))

@@ -11,8 +11,8 @@ import functools
 import re
 import sys
 from collections.abc import Callable
-from types import FunctionType
-from typing import Any
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from pytest_sm120.recorder.places import TARGET_MARK
@@ -34,6 +34,9 @@ from pytest_sm120.stand_ins.ghost_classes import (
 from pytest_sm120.stand_ins.ghost_decisions import Undecided, decide, short_text
 from pytest_sm120.stand_ins.platform_answers import find_answer
 
+if TYPE_CHECKING:
+    from pytest_sm120.stand_ins.import_guesses import Facts
+
 _PLAIN_NAME = re.compile(r"[\w.]+")
 
 
@@ -51,10 +54,8 @@ class Ghosts:
         self.sibling_of: Callable[[str], str | None] = lambda dotted: None
         #: Finds the file of the module below the root that has a dotted name.
         self.file_of: Callable[[str], str | None] = lambda dotted: None
-        #: Finds the tree of a target by its path.
-        self.tree_of: Callable[[str], Any] = lambda path: None
-        #: Finds the dotted names that a target's import statements name, by its path.
-        self.imported_by: Callable[[str], frozenset[str]] = lambda path: frozenset()
+        #: Finds what is known of a target's file, by code of it.
+        self.facts_of: Callable[[CodeType], Facts | None] = lambda code: None
         #: The functions that a ghost was put around, and that are themselves nevertheless.
         self.decorated: WeakSet[FunctionType] = WeakSet()
         self._operators: dict[str, FunctionType] = {}

@@ -4,47 +4,69 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import sys
+from collections.abc import Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_sm120.recorder.places import TARGET_MARK
 
 # How a function reads that returns a yes or no.
-_ASKS = re.compile(
-    r"_*(?:is|are|use|uses|has|have|can|should|supports|enabled?|disabled?|allows?)_\w+"
-    r"|\w+_(?:available|enabled|disabled|supported|installed)"
-    r"|_*(?:get|read|parse)_(?:bool|flag)\w*|\w*(?:bool|flag)_(?:env|from_env)\w*"
+_QUESTIONS = tuple(
+    "is_ are_ use_ uses_ has_ have_ can_ should_ supports_ enabled_ disabled_ allows_"
+    " get_bool get_flag read_bool read_flag parse_bool parse_flag".split()
+)
+_PREDICATES = tuple(
+    "_available _enabled _disabled _supported _installed bool_env bool_from_env flag_env"
+    " flag_from_env".split()
 )
 # How an environment variable reads that holds one; SGLANG_USE_X as well as USE_X.
-_SETTING = re.compile(
-    r"(?:[A-Z0-9]+_)*(?:IS|USE|HAS|ENABLE|DISABLE|ALLOW|FORCE|SKIP|SUPPORT)_[A-Z0-9_]+"
-)
-_READS_ENVIRONMENT = re.compile(r"\w*(?:bool|flag)\w*|\w*_env(?:_\w+)?")
-_ON = frozenset({"1", "true", "yes", "y", "on"})
+_SETTINGS = frozenset("IS USE HAS ENABLE DISABLE ALLOW FORCE SKIP SUPPORT".split())
 _READS_A_SETTING = frozenset({"get", "is_set", "get_value"})
-# Whether a package is there; its name is in one of the groups.
-_IS_THERE = re.compile(r"_*(?:has_(\w+)|is_(\w+)_(?:available|installed|found)|HAS_(\w+))")
+_ON = frozenset({"1", "true", "yes", "y", "on"})
+
+
+class Facts(NamedTuple):
+    """What is known of a file before it runs."""
+
+    #: Dotted names that its import statements name.
+    imports: frozenset[str]
+    #: Attributes that the code at module level uses, by the plain name that it uses them on.
+    used: Mapping[str, set[str]]
+    #: First line, last line and the answer that lets it pass, of each ``assert`` statement.
+    assertions: tuple[tuple[int, int, bool], ...]
+    #: The lines of all decorators.
+    decorators: frozenset[int]
+
+
+def read_facts(tree: ast.Module, imports: frozenset[str]) -> Facts:
+    """Read in one pass what the guesses about a file need."""
+    assertions: list[tuple[int, int, bool]] = []
+    decorators: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            assertions.append((node.lineno, node.end_lineno or node.lineno, not negated))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for each in node.decorator_list:
+                decorators.update(range(each.lineno, (each.end_lineno or each.lineno) + 1))
+    return Facts(imports, names_used_on_functions(tree), tuple(assertions), frozenset(decorators))
 
 
 def asks_for_a_flag(dotted: str) -> bool:
     """Return whether a call of this name returns a yes or no, judging by the name."""
     parts = dotted.replace("()", "").split(".")
-    if parts[-1] in _READS_A_SETTING and len(parts) > 1:
-        return _SETTING.fullmatch(parts[-2]) is not None
-    return _ASKS.fullmatch(parts[-1]) is not None
+    last = parts[-1]
+    if last in _READS_A_SETTING and len(parts) > 1:
+        name = parts[-2]
+        return name.isupper() and not _SETTINGS.isdisjoint(name.split("_")[:-1])
+    return last.lstrip("_").startswith(_QUESTIONS) or last.endswith(_PREDICATES)
 
 
 def decorates(ghost: Any) -> bool:
     """Return whether the line that runs is a decorator's, whose call makes no yes or no."""
-    frame = target_frame()
-    tree = None if frame is None else ghost._ghosts.tree_of(frame.f_code.co_filename)
-    if frame is None or tree is None:
-        return False
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    defined = (node for node in ast.walk(tree) if isinstance(node, kinds))
-    return any(_spans(each, frame.f_lineno) for node in defined for each in node.decorator_list)
+    facts, line = _asking(ghost)
+    return facts is not None and line in facts.decorators
 
 
 def guess_call(ghost: Any, args: tuple[object, ...]) -> bool:
@@ -53,7 +75,8 @@ def guess_call(ghost: Any, args: tuple[object, ...]) -> bool:
     One that names an environment variable gets what the environment says, else the default that it
     names itself.
     """
-    if _READS_ENVIRONMENT.fullmatch(ghost._name.rpartition(".")[2]) and args:
+    last = ghost._name.rpartition(".")[2]
+    if args and ("bool" in last or "flag" in last or last.endswith("_env")):
         said = os.environ.get(args[0]) if isinstance(args[0], str) else None
         return str(args[1] if said is None and len(args) > 1 else said).lower() in _ON
     return guess_flag(ghost, ghost._name)
@@ -65,37 +88,37 @@ def guess_flag(ghost: Any, dotted: str) -> bool:
     A package that the asking file imports is there, since the import succeeds: whether it is
     answers yes. Anything else is off.
     """
-    found = _IS_THERE.fullmatch(dotted.replace("()", "").rpartition(".")[2])
-    frame = target_frame()
-    if found is None or frame is None:
-        return False
-    package = next(group for group in found.groups() if group).lower()
-    imported = ghost._ghosts.imported_by(frame.f_code.co_filename)
-    return package in {name.partition(".")[0].lower() for name in imported}
+    package = _package_asked_for(dotted.replace("()", "").rpartition(".")[2].lower().lstrip("_"))
+    facts, _ = _asking(ghost) if package else (None, 0)
+    return facts is not None and package in {
+        name.partition(".")[0].lower() for name in facts.imports
+    }
+
+
+def _package_asked_for(name: str) -> str:
+    """Return e.g. ``"quack"`` for ``"has_quack"`` and ``"is_quack_available"``, else nothing."""
+    if name.startswith("has_"):
+        return name[len("has_") :]
+    first, _, last = name.rpartition("_")
+    there = first.startswith("is_") and last in ("available", "installed", "found")
+    return first[len("is_") :] if there else ""
 
 
 def expected_by_assertion(ghost: Any) -> bool | None:
     """Return the answer that lets an ``assert`` statement pass, or None outside of one."""
-    frame = target_frame()
-    tree = None if frame is None else ghost._ghosts.tree_of(frame.f_code.co_filename)
-    if frame is None or tree is None:
-        return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assert) and _spans(node, frame.f_lineno):
-            return not (isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not))
+    facts, line = _asking(ghost)
+    for first, last, expected in () if facts is None else facts.assertions:
+        if first <= line <= last:
+            return expected
     return None
 
 
-def _spans(node: ast.stmt | ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def target_frame() -> FrameType | None:
-    """Return the innermost frame of a target, or None."""
+def _asking(ghost: Any) -> tuple[Facts | None, int]:
+    """Return what is known of the innermost target that runs, and the line that it is at."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and TARGET_MARK not in frame.f_globals:
         frame = frame.f_back
-    return frame
+    return (None, 0) if frame is None else (ghost._ghosts.facts_of(frame.f_code), frame.f_lineno)
 
 
 def names_used_on_functions(tree: ast.Module) -> dict[str, set[str]]:

@@ -48,8 +48,7 @@ class Loader:
         self._ghosts.names_of = self._globals_that_hold
         self._ghosts.sibling_of = self._sibling_of
         self._ghosts.file_of = self._file_of
-        self._ghosts.tree_of = lambda path: files.known_tree(Path(path))
-        self._ghosts.imported_by = files.known_imports
+        self._ghosts.facts_of = files.facts_of
         self._system = ImportSystem(self._ghosts, {}, real_packages)
         self._state: ProcessState | None = None
         self._restore_classes: Callable[[], None] = lambda: None

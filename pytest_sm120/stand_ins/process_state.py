@@ -59,8 +59,11 @@ class ProcessState:
         # The lists themselves, too: code may bind another list to sys.path.
         self._lists = [(name, getattr(sys, name), list(getattr(sys, name))) for name in _LISTS]
         self._environment = dict(os.environ)
-        self._encode_value = os.environ.encodevalue
-        os.environ.encodevalue = self._encode
+        self._environ = os.environ
+        # None where a test has put a plain dictionary in its place.
+        self._encode_value: Any = getattr(os.environ, "encodevalue", None)
+        if self._encode_value is not None:
+            os.environ.encodevalue = self._encode
         self._attributes: list[tuple[ModuleType, str, object]] = []
         self._put: list[object] = []
         self._put_names: set[str] = set()
@@ -100,7 +103,8 @@ class ProcessState:
             if live != items:
                 live[:] = items
             setattr(sys, name, live)
-        os.environ.encodevalue = self._encode_value
+        if self._encode_value is not None:
+            self._environ.encodevalue = self._encode_value
         _restore_environment(self._environment)
 
     def _restore_modules(self) -> None:

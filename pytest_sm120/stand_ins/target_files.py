@@ -8,11 +8,14 @@ import os
 import warnings
 from pathlib import Path
 from types import CodeType
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pytest_sm120.errors import TargetError, UsageError
 from pytest_sm120.stand_ins.execution import Effects
 from pytest_sm120.stand_ins.import_statements import NAMING_CALLS, imported_names, public_names
+
+if TYPE_CHECKING:
+    from pytest_sm120.stand_ins.import_guesses import Facts
 
 
 class TargetFile(NamedTuple):
@@ -104,6 +107,7 @@ class CompiledFiles:
     def __init__(self) -> None:
         self._compiled: dict[tuple[object, ...], CompiledFile] = {}
         self._origins: dict[tuple[object, ...], str | None] = {}
+        self._facts: dict[ast.Module, Facts] = {}
         #: Execution.effects_of_kernels of all tests of the run.
         self.effects_of_kernels: dict[CodeType, Effects] = {}
 
@@ -135,11 +139,18 @@ class CompiledFiles:
         found = (file.tree for key, file in self._compiled.items() if key[1:] == state)
         return next(found, None)
 
-    def known_imports(self, path: str) -> frozenset[str]:
-        """Return what the import statements of a file name that was compiled, else nothing."""
-        tree = self.known_tree(Path(path))
-        found = (file.imports for file in self._compiled.values() if file.tree is tree)
-        return next(found, frozenset())
+    def facts_of(self, code: CodeType) -> Facts | None:
+        """Return what is known of the compiled file that the code is of, else None."""
+        tree = self.known_tree(Path(code.co_filename))
+        if tree is None:
+            return None
+        if tree not in self._facts:
+            # A target that decides nothing on what is not there has no use for it.
+            from pytest_sm120.stand_ins.import_guesses import read_facts
+
+            file = next(file for file in self._compiled.values() if file.tree is tree)
+            self._facts[tree] = read_facts(tree, file.imports)
+        return self._facts[tree]
 
     def definition_of(self, code: CodeType) -> ast.FunctionDef | None:
         """Return the tree of a function at the top level of a compiled file, else None."""

@@ -226,3 +226,16 @@ def test_slice_with_a_known_end_has_as_many_items(bench: Bench) -> None:
 def test_limits_of_a_dtype_that_is_not_there_are_not_there(bench: Bench, asked: str) -> None:
     module = bench.load(f"import torch, lib\nlimit = torch.{asked}(lib.fp8).max\n")
     assert repr(module.limit) == f"<ghost lib.fp8.{asked}.max>"
+
+
+def test_environment_that_is_a_plain_dictionary_is_left_as_it_is(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", {"LIB_X": "1"})
+    module = bench.load("import os\nsaid = os.environ['LIB_X']\n")
+    bench.loader.close()
+    assert module.said == "1" and os.environ == {"LIB_X": "1"}
+
+
+def test_order_to_do_something_asks_for_no_flag() -> None:
+    assert not any(asks_for_a_flag(f"lib.{name}_cache") for name in ("enable", "disable", "allow"))

@@ -35,3 +35,9 @@ def test_write_from_memory_that_overlaps_is_refused_as_torch_does(torch):
     numbers[:3].copy_(numbers[3:])
     numbers.view(2, 3).view(6).copy_(numbers)
     assert numbers.tolist() == [3, 4, 5, 3, 4, 5]
+
+
+def test_running_sum_in_place_with_another_dtype_is_refused_as_torch_does(torch):
+    numbers = torch.zeros(2, dtype=torch.int32)
+    with pytest.raises(RuntimeError, match="input tensor dtype int and output tensor dtype"):
+        numbers.cumsum_(0, dtype=torch.int64)

@@ -1,4 +1,4 @@
-"""FlashInfer's workspaces under captured graphs: which growth keeps the captured memory."""
+"""FlashInfer's workspaces under captured graphs and on two streams: whose memory they are."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ def test_retired_cache_buffer_stays_alive_for_the_graph_that_holds_it(load, sm12
     assert outcomes["kept alive for graphs"] == "held"
 
 
-@pytest.mark.drives(VARLEN, "_zero_workspace")
-def test_zeroed_workspace_contract_is_broken_since_growth_drops_what_a_graph_holds(load, sm120):
-    module = load()
+def why_counters_are_broken(module, sm120, **asked):
+    """Return what the contract of the zeroed workspace says, with what is asked besides."""
 
     def drive(segments, device):
         like = sm120.tensor((1,), "uint32", device)
@@ -55,11 +54,16 @@ def test_zeroed_workspace_contract_is_broken_since_growth_drops_what_a_graph_hol
                 dtype="uint32",
                 shape=lambda segments: (segments * 56,),
                 allow_inference=True,
-                outlives_graphs=True,
+                **asked,
             ),
             drive=drive,
         )
-    assert str(caught.value) == (
+    return str(caught.value)
+
+
+@pytest.mark.drives(VARLEN, "_zero_workspace")
+def test_zeroed_workspace_contract_is_broken_since_growth_drops_what_a_graph_holds(load, sm120):
+    assert why_counters_are_broken(load(), sm120, outlives_graphs=True) == (
         "The contract for \"_ZERO_WORKSPACES[(0, 'counters')]\" is broken in 1 of 15 clauses."
         "\n\n"
         "1. kept alive for graphs: cake_minimax_h3_sm120_nvfp4_varlen_attention.py:180: "
@@ -69,6 +73,22 @@ def test_zeroed_workspace_contract_is_broken_since_growth_drops_what_a_graph_hol
         "which a captured graph points at. Each replay of that graph writes to memory that belongs "
         "to somebody else. Keep the old buffer in a list beside the new one, or refuse to grow "
         "after a capture."
+    )
+
+
+@pytest.mark.drives(VARLEN, "_zero_workspace")
+def test_zeroed_workspace_contract_is_broken_since_streams_share_it(load, sm120):
+    assert why_counters_are_broken(load(), sm120, per_stream=True) == (
+        "The contract for \"_ZERO_WORKSPACES[(0, 'counters')]\" is broken in 1 of 15 clauses."
+        "\n\n"
+        "1. one per stream: cake_minimax_h3_sm120_nvfp4_varlen_attention.py:236: "
+        "_minimax_h3_sm120_varlen_attention_nvfp4_impl calls "
+        "flashinfer.jit.cake_minimax_h3_sm120_nvfp4_varlen_attention"
+        ".gen_minimax_h3_sm120_nvfp4_varlen_attention_module().build_and_load()"
+        ".minimax_h3_sm120_varlen_attention_nvfp4 "
+        'with "_ZERO_WORKSPACES[(0, \'counters\')]" in the step "other stream" '
+        "(size 4 on cuda:0), the buffer of the calls before. Two streams that run at the same time "
+        "overwrite each other's contents. Put the current stream into the key."
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sm120 import Scratch
-from pytest_sm120.errors import ContractBroken
 from tests.upstream.witness import called, made, piece
 
 QUANT = "flashinfer/diffusion_ops/cake_minimax_h3_sm120_quant_varlen_attention.py"
@@ -198,40 +196,3 @@ def test_attention_in_four_bits_zeroes_only_counters_and_barrier(load, sm120, wi
     shapes = [(view.dtype, view.shape) for view in one.args[9:22]]
     assert shapes == [(dtype, (size,)) for _, dtype, size in [*workspaces, *zeroed]]
     assert one.args[22:] == (2, 2, 3, 6, 6, SCALE)  # two statistics tiles
-
-
-@pytest.mark.drives(NVFP4, "_zero_workspace")
-def test_counters_break_the_contract_since_streams_share_them(load, sm120):
-    module = load()
-
-    def drive(segments, device):
-        like = sm120.tensor((1,), "uint32", device)
-        counters = module._zero_workspace(like.device.index, "counters", segments * 56, like.dtype)
-        module._minimax_h3_sm120_varlen_attention_nvfp4_impl(
-            *[None] * 20, counters, None, segments, 0, 0, 0, 188, 0.5
-        )
-
-    with pytest.raises(ContractBroken) as caught:
-        sm120.check(
-            Scratch(
-                key=lambda device: f"_ZERO_WORKSPACES[({device[-1]}, 'counters')]",
-                init="zeros",
-                dtype="uint32",
-                shape=lambda segments: (segments * 56,),
-                allow_inference=True,
-                per_stream=True,
-            ),
-            drive=drive,
-        )
-    assert str(caught.value) == (
-        "The contract for \"_ZERO_WORKSPACES[(0, 'counters')]\" is broken in 1 of 15 clauses."
-        "\n\n"
-        "1. one per stream: cake_minimax_h3_sm120_nvfp4_varlen_attention.py:236: "
-        "_minimax_h3_sm120_varlen_attention_nvfp4_impl calls "
-        "flashinfer.jit.cake_minimax_h3_sm120_nvfp4_varlen_attention"
-        ".gen_minimax_h3_sm120_nvfp4_varlen_attention_module().build_and_load()"
-        ".minimax_h3_sm120_varlen_attention_nvfp4 "
-        'with "_ZERO_WORKSPACES[(0, \'counters\')]" in the step "other stream" '
-        "(size 4 on cuda:0), the buffer of the calls before. Two streams that run at the same time "
-        "overwrite each other's contents. Put the current stream into the key."
-    )
