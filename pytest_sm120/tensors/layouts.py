@@ -114,8 +114,13 @@ def channels_last_strides(shape: Shape) -> Shape:
 
 def is_channels_last(shape: Shape, strides: Shape) -> bool:
     """Return whether the elements lie as with channels_last_strides and leave no gaps."""
-    pairs = zip(shape, strides, channels_last_strides(shape), strict=True)
-    return all(size == 1 or stride == step for size, stride, step in pairs)
+    step = 1
+    for dimension in (1, 3, 2, 0):
+        if shape[dimension] != 1:
+            if strides[dimension] != step:
+                return False
+            step *= shape[dimension]
+    return True
 
 
 def looks_channels_last(shape: Shape, strides: Shape) -> bool:

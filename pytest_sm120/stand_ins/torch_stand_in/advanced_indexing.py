@@ -12,11 +12,12 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     convert_known,
     known_values,
     make_tensor,
-    refuse_write,
+    refuse_update,
     set_contents,
     write_in_place,
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, materialize
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import (
@@ -138,7 +139,7 @@ def read_picked(source: Tensor, tensors: dict[int, Tensor]) -> Tensor:
 
 def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None:
     """Write a number or a tensor to the picked elements."""
-    refuse_write(target)
+    refuse_update(target)
     given = value if isinstance(value, Tensor) else _number(target, value)
     if not target.numel() and not any(is_unknown_mask(each) for each in tensors.values()):
         _plan(target, tensors).refuse_outside()
@@ -154,6 +155,7 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
     plan = _plan(target, tensors)
     _refuse_wrong_shape(given, plan.shape)
     plan.refuse_outside()
+    refuse_partial_overlap(target, given)
     known = broadcast_known(known_values(given), given.shape, plan.shape)
     _write(target, plan, known)
 

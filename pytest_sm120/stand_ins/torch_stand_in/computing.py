@@ -7,6 +7,7 @@ from typing import Any
 from pytest_sm120.stand_ins.torch_stand_in.complex_parts import COMPLEX_PARTS
 from pytest_sm120.stand_ins.torch_stand_in.contents_needed import CONTENTS_NEEDED
 from pytest_sm120.stand_ins.torch_stand_in.einsum import EINSUM
+from pytest_sm120.stand_ins.torch_stand_in.extremes import CHOOSING
 from pytest_sm120.stand_ins.torch_stand_in.further_views import FURTHER_VIEWS
 from pytest_sm120.stand_ins.torch_stand_in.joining import JOINING
 from pytest_sm120.stand_ins.torch_stand_in.matrices import LINEAR, MATRICES
@@ -28,6 +29,7 @@ COMPUTING = (
     *MATRICES,
     *EINSUM,
     *REDUCTIONS,
+    *CHOOSING,
     *REPEATING,
     *RUNNING,
     *SEARCHING,

@@ -42,18 +42,22 @@ def set_item(input: Tensor, key: Any, value: Any) -> None:
 
         write_picked(seen, picks, value)
     elif isinstance(value, Tensor):
-        given = expand("", _without_leading_ones(seen, value), tuple(seen.shape))
+        given = value if value.shape == seen.shape else _spread(value, seen)
         refuse_overlap(seen)
-        refuse_partial_overlap(seen, given)
+        # torch fills with a value that has no dimensions.
+        if value.ndim:
+            refuse_partial_overlap(seen, given)
         write_in_place(seen, "__setitem__", known_values(given))
     else:
+        refuse_overlap(seen)
         write_number(seen, "__setitem__", value)
 
 
-def _without_leading_ones(target: Tensor, value: Tensor) -> Tensor:
-    while value.ndim > target.ndim and value.shape[0] == 1:
+def _spread(value: Tensor, target: Tensor) -> Tensor:
+    """Return the value, without its leading dimensions of size 1, in the shape of the target."""
+    while value.ndim and value.shape[0] == 1:
         value = drop_dimension(value, 0, 0)
-    return value
+    return expand("", value, tuple(target.shape))
 
 
 def _basic(input: Tensor, key: Any) -> tuple[Tensor, dict[int, Tensor]]:

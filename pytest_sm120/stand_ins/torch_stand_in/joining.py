@@ -183,9 +183,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Computed:
     named = "clamp" if len(bounds) == 2 else "clamp_min" if max is None else "clamp_max"
     # torch has another kernel where a bound is a tensor and there is one bound.
     numbers = not isinstance(bounds[0], Tensor)
-    if dtype.kind == "bool" and (numbers or len(bounds) == 2):
-        raise NotImplementedError(f"\"{named}_scalar_cpu\" not implemented for 'Bool'")
     refusal = _refusal_of_clamp(named, dtype, numbers)
+    if dtype.kind == "bool" and (numbers or len(bounds) == 2):
+        refusal = NotImplementedError(f"\"{named}_scalar_cpu\" not implemented for 'Bool'")
     shape = common_shape(operands)
 
     def clamped(value: Any, *limits: Any) -> Any:

@@ -85,6 +85,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Computed:
     if not (input.numel() and mat2.numel()):
         # torch returns before it looks at the first dtype.
         return Computed(input, (*input.shape[:2], mat2.shape[2]), mat2.dtype)
+    refuse_dtype("bmm", input.dtype)
     check_operands(input, mat2)
     known = contract((input, mat2), ("zab", "zbc"), "zac", input.dtype)
     return Computed(input, (*input.shape[:2], mat2.shape[2]), input.dtype, known)
@@ -137,6 +138,9 @@ def _kernel_of_product(first: Tensor, second: Tensor) -> str:
 
 def _folds(first: Tensor, second: Tensor) -> bool:
     """Return whether torch takes the batch for the rows of one matrix."""
+    if second.ndim > first.ndim and first.ndim == 2 and not second.numel():
+        # torch asks after elements before it exchanges the operands.
+        return False
     batch = first if first.ndim > second.ndim else transposed_matrices(second)
     shape, strides = batch.shape, batch.stride()
     steps = range(batch.ndim - 2)
@@ -174,6 +178,9 @@ def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Computed:
             "both arguments to linear need to be at least 1D, but they are "
             f"{input.ndim}D and {weight.ndim}D"
         )
+    as_batch = input.ndim > 2 and weight.ndim == 2 and not _folds(input, weight)
+    if as_batch and input.numel() and weight.numel():
+        refuse_dtype("bmm", input.dtype)
     check_operands(input, weight)
     if weight.ndim != 2:
         raise unknown_operation("torch.nn.functional.linear with a weight that is no matrix")
@@ -201,7 +208,7 @@ def _with_bias(known: Known, bias: Tensor) -> Known:
 #: The rows of every operation in this module.
 MATRICES = (
     computing("mm", mm, refusals="mm"),
-    computing("bmm", bmm, refusals="bmm"),
+    computing("bmm", bmm),
     computing("matmul", matmul, refusals="matmul"),
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_overflow
 from pytest_sm120.stand_ins.torch_stand_in.selection import clone
 from pytest_sm120.stand_ins.torch_stand_in.slicing import slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
@@ -34,6 +35,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> C
     before = _by_dimension(grown[0::2], input.ndim)
     after = _by_dimension(grown[1::2], input.ndim)
     shape = tuple(map(sum, zip(before, kept.shape, after, strict=True)))
+    refuse_overflow(float(value or 0), input.dtype)
     known = _padded(kept, before, shape, value or 0)
     return Computed(input, shape, input.dtype, known)
 

@@ -13,6 +13,7 @@ from pytest_sm120.stand_ins.torch_stand_in.operands import (
     common_device,
     common_shape,
     compute_elements,
+    strides_of_layouts,
     strides_of_result,
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, Operation, computing
@@ -84,6 +85,11 @@ def apply_rule(rule: Rule, operands: tuple[Any, ...]) -> Computed:
     # The exponent of a power is no operand of its kernel when it is a number.
     read = operands[:1] if rule.name == "pow" and _is_number(operands[1]) else operands
     strides = strides_of_result(read, shape)
+    if rule.name in ("isfinite", "isinf") and common.kind == "complex":
+        # torch asks the real parts, which lie two apart.
+        apart = tuple(2 * step for step in source.stride())
+        asked = strides_of_layouts([(shape, apart)], shape)
+        strides = strides_of_layouts([(shape, asked)], shape)
     if _keeps_strides(rule, common):
         strides = preserved_strides(shape, source.stride())
     return Computed(source, shape, dtype, known, strides, device=device, refusal=refusal)

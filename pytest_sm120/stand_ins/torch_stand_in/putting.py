@@ -26,7 +26,7 @@ def index_put_(
         raise unknown_operation("torch.index_put(..., accumulate=True)")
     if any(index.dtype.name not in _INDEX_DTYPES for index in indices):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    if input.is_cpu and input.dtype is values.dtype:
+    if input.is_cpu and input.dtype is values.dtype and len(indices) <= input.ndim:
         refuse_dtype("setitem", input.dtype)
     input[tuple(indices)] = values
     return input

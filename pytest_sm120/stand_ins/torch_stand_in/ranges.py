@@ -74,7 +74,7 @@ def linspace(execution: Execution, start: Any, end: Any, steps: int, **options: 
     wanted = Options(execution, "linspace", options)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    if steps:
+    if steps > 1:
         refuse_dtype("linspace", wanted.dtype)
     first, last = (read_number("linspace", "end", 2, bound) for bound in (start, end))
     step: Any = (last - first) / (steps - 1) if steps > 1 else 0

@@ -5,27 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_sm120.stand_ins.torch_stand_in import arithmetic
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, convert_known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
-from pytest_sm120.stand_ins.torch_stand_in.pointwise import BINARY, apply_rule
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.tensors.dtypes import DTYPES, DType
 from pytest_sm120.tensors.layouts import contiguous_strides, element_offsets
+from pytest_sm120.tensors.number_formats import FLOATS
 from pytest_sm120.tensors.storages import LARGEST_FOLLOWED, Uniform
-
-
-class Extremes(NamedTuple):
-    """What ``max``, ``min``, ``sort`` and ``topk`` along a dimension return."""
-
-    values: Any
-    indices: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +34,8 @@ class Reduction:
     kind: str
 
 
-def _reduced_shape(shape: Sequence[int], dimensions: Sequence[int], keepdim: bool) -> list[int]:
+def reduced_shape(shape: Sequence[int], dimensions: Sequence[int], keepdim: bool) -> list[int]:
+    """Return the shape without the reduced dimensions, or with them of size 1."""
     if keepdim:
         return [1 if at in dimensions else size for at, size in enumerate(shape)]
     return [size for at, size in enumerate(shape) if at not in dimensions]
@@ -110,20 +105,39 @@ def reduce(
     """Return the result of a reduction over the dimensions; None means all of them."""
     compute, result = reduction_dtypes(rule, input, dtype)
     dimensions = reduced_dimensions(dim, input.ndim)
-    if input.numel():
+    if input.numel() and not (rule.name == "sum" and _takes_several_steps(input, dimensions)):
         refuse_dtype(rule.name, compute)
-    shape = _reduced_shape(input.shape, dimensions, keepdim)
+    shape = reduced_shape(input.shape, dimensions, keepdim)
     known = _combine_lines(rule, input, dimensions, compute, result)
     return Computed(input, shape, result, known)
+
+
+def _takes_several_steps(input: Tensor, dimensions: Sequence[int]) -> bool:
+    """Return whether the dimensions do not lie in memory as one; torch adds these otherwise."""
+    strides, sizes = input.stride(), input.shape
+    kept = sorted((strides[at], sizes[at]) for at in dimensions if sizes[at] != 1)
+    return any(step * size != after for (step, size), (after, _) in pairwise(kept))
 
 
 def _mean(line: Sequence[Any]) -> Any:
     return arithmetic.divide(sum(line), len(line))
 
 
+# The largest number of float32, in which torch multiplies the elements of a smaller format, too.
+_LARGEST = FLOATS["float32"].max
+
+
+def _product(line: Sequence[Any]) -> Any:
+    whole = all(isinstance(value, int) for value in line)
+    overflows = not whole and prod(abs(value) for value in line if value) > _LARGEST
+    if overflows and (0 in line or any(isinstance(value, complex) for value in line)):
+        raise ArithmeticError("what an overflow comes to depends on the order")
+    return prod(line)
+
+
 SUM = Reduction("sum", sum, "sum")
 MEAN = Reduction("mean", _mean, "mean")
-PROD = Reduction("prod", prod, "sum")
+PROD = Reduction("prod", _product, "sum")
 ANY = Reduction("any", any, "bool")
 ALL = Reduction("all", all, "bool")
 
@@ -171,14 +185,15 @@ def _reduction_of_extreme(name: str) -> Callable[..., Computed]:
         named = dim if isinstance(dim, (tuple, list)) else (dim,)
         dimensions = [wrap_dimension(each, input.ndim) for each in named]
         if input.numel() == 0:
-            _refuse_empty_lines(f"{name}()", input, dimensions, dim == ())
+            refuse_empty_lines(f"{name}()", input, dimensions, dim == ())
         return reduce(Reduction(name, EXTREMES[name[1:]], "keep"), input, dim, keepdim, None)
 
     extreme.__name__ = extreme.__qualname__ = name
     return extreme
 
 
-def _refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool) -> None:
+def refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unnamed: bool) -> None:
+    """Raise torch's error where there is no element to choose."""
     if unnamed:
         raise RuntimeError(
             f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
@@ -187,78 +202,6 @@ def _refuse_empty_lines(name: str, input: Tensor, dimensions: Sequence[int], unn
     for dimension in dimensions:
         if input.ndim and input.shape[dimension] == 0:
             raise IndexError(f"{name}: Expected reduction dim {dimension} to have non-zero size.")
-
-
-def _extreme(name: str) -> Callable[..., Any]:
-    elementwise = next(rule for rule in BINARY if rule.name == f"{name}imum")
-
-    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        if isinstance(dim, Tensor) or other is not None:
-            return apply_rule(elementwise, (input, dim if other is None else other))
-        if dim is None:
-            return _over_everything(name, input)
-        axis = wrap_dimension(dim, input.ndim)
-        _refuse_empty_lines(f"{name}()", input, [axis], unnamed=False)
-        if input.dtype.kind == "complex":
-            refuse_dtype(f"{name}_along", input.dtype)
-        # A tensor without dimensions is copied, whatever its dtype.
-        rule = Reduction(f"{name}_along" if input.ndim else "", EXTREMES[name], "keep")
-        return Extremes(
-            reduce(rule, input, axis, keepdim, None),
-            position_of_extreme(name, input, axis, keepdim),
-        )
-
-    extreme.__name__ = extreme.__qualname__ = name
-    return extreme
-
-
-def _over_everything(name: str, input: Tensor) -> Computed:
-    if input.numel() == 0:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
-    return reduce(Reduction(name, EXTREMES[name], "keep"), input, None, False, None)
-
-
-def position_of_extreme(name: str, input: Tensor, dim: Any, keepdim: bool) -> Computed:
-    """Return the index of the first largest or smallest element of each line."""
-
-    def position(line: Sequence[Any]) -> int:
-        wanted = EXTREMES[name](line)
-        return next(at for at, value in enumerate(line) if value == wanted or wanted != wanted)
-
-    dimensions = reduced_dimensions(dim, input.ndim)
-    shape = _reduced_shape(input.shape, dimensions, keepdim)
-    lines = lines_of(input, dimensions, input.dtype)
-    followed = lines is not None and not any(map(_has_nan, lines))
-    known = [position(line) for line in lines or ()] if followed else None
-    return Computed(input, shape, DTYPES["int64"], known, differentiable=False)
-
-
-def _has_nan(line: Sequence[Any]) -> bool:
-    return any(map(arithmetic.isnan, line))
-
-
-def _argument(name: str) -> Callable[..., Computed]:
-    def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Computed:
-        if input.dtype.kind in ("bool", "complex"):
-            refuse_dtype(f"arg{name}", input.dtype)
-        if dim is None and input.numel() == 0:
-            raise IndexError(
-                f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
-            )
-        axis = None if dim is None else wrap_dimension(dim, input.ndim)
-        if axis is not None:
-            _refuse_empty_lines(f"arg{name}()", input, [axis], unnamed=False)
-        single = axis is not None and input.shape[axis : axis + 1] == (1,)
-        # Where there is one element to choose from, torch runs no kernel.
-        if input.numel() and not single:
-            refuse_dtype(f"arg{name}", input.dtype)
-        return position_of_extreme(name, input, axis, keepdim)
-
-    argument.__name__ = argument.__qualname__ = f"arg{name}"
-    return argument
 
 
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Computed:
@@ -288,9 +231,5 @@ REDUCTIONS = (
     computing("all", all_),
     computing("amax", _reduction_of_extreme("amax")),
     computing("amin", _reduction_of_extreme("amin")),
-    computing("max", _extreme("max")),
-    computing("min", _extreme("min")),
-    computing("argmax", _argument("max")),
-    computing("argmin", _argument("min")),
     computing("logsumexp", logsumexp),
 )

@@ -149,6 +149,9 @@ def _along(
 ) -> Computed:
     """Combine whole slices of one dimension with those of ``source``, or with one number."""
     common_device((input, index, source))
+    lines = prod((*input.shape[:axis], *input.shape[axis + 1 :]))
+    if name != "index_add" and index.numel() and input.shape[axis : axis + 1] == (0,) and lines:
+        raise IndexError(f"index 0 is out of bounds for dimension {axis} with size 0")
     places, before = listed_values(index), listed_values(input)
     values = listed_values(source) if isinstance(source, Tensor) else source
     known: Known = None

@@ -7,11 +7,12 @@ from math import prod
 from operator import ne, sub
 from typing import Any
 
+from pytest_sm120.stand_ins.torch_stand_in.extremes import Extremes
 from pytest_sm120.stand_ins.torch_stand_in.memory import Known, convert_known, known_values
 from pytest_sm120.stand_ins.torch_stand_in.memory_formats import preserved_strides
 from pytest_sm120.stand_ins.torch_stand_in.operands import common_device, strides_of_layouts
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, computing
-from pytest_sm120.stand_ins.torch_stand_in.reductions import Extremes, lines_of
+from pytest_sm120.stand_ins.torch_stand_in.reductions import lines_of
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.running import unlined
 from pytest_sm120.stand_ins.torch_stand_in.size import wrap_dimension, wrap_dimensions
@@ -119,7 +120,9 @@ def _gathered(input: Tensor, axis: int, index: Tensor) -> Known:
     size = input.shape[axis] if input.ndim else 1
     steps = list(contiguous_strides(input.shape))
     own = steps[axis] if steps else 0
-    fixed = tuple(0 if at == axis else step for at, step in enumerate(steps))
+    # A vector and a tensor without dimensions go together.
+    fixed = tuple(0 if at == axis else step for at, step in enumerate(steps))[: index.ndim]
+    fixed += (0,) * (index.ndim - len(fixed))
     starts = element_offsets(tuple(index.shape), fixed, 0)
     made = []
     for start, place in zip(starts, places, strict=True):

@@ -11,6 +11,7 @@ from pytest_sm120.errors import UnknownValue
 from pytest_sm120.stand_ins.execution import Execution
 from pytest_sm120.stand_ins.torch_stand_in import build_torch
 
+from .differential.comparing import compare_contents
 from .expressions import WIDE_DTYPES, computations, shapes, views
 
 torch = pytest.importorskip(
@@ -49,31 +50,6 @@ def make_pair(shape, dtype):
     return stand_in, pair
 
 
-def same_number(real, ours):
-    if isinstance(real, complex) or isinstance(ours, complex):
-        return same_number(real.real, ours.real) and same_number(real.imag, ours.imag)
-    if isinstance(real, bool) or isinstance(ours, bool):
-        return real is ours
-    return (
-        real == ours
-        or (real != real and ours != ours)
-        or math.isclose(real, ours, rel_tol=0.02, abs_tol=1e-6)
-    )
-
-
-def flat(values):
-    return [v for part in values for v in flat(part)] if isinstance(values, list) else [values]
-
-
-def assert_same_contents(real, ours):
-    try:
-        known = ours.tolist()
-    except UnknownValue:
-        return
-    pairs = zip(flat(real.tolist()), flat(known), strict=True)
-    assert all(same_number(a, b) for a, b in pairs), (real.tolist(), known)
-
-
 def assert_same(real, ours, base):
     """Compare two results; return a tensor of each to go on with."""
     if isinstance(real, (tuple, list)) and not isinstance(real, torch.Size):
@@ -104,7 +80,7 @@ def follow(data, strategy, length):
     shape, dtype = data.draw(shapes()), data.draw(st.sampled_from(WIDE_DTYPES))
     stand_in, (real, ours) = make_pair(shape, dtype)
     note(f"shape {shape}, dtype {dtype}")
-    for _ in range(data.draw(st.integers(1, length))):
+    for steps in range(1, data.draw(st.integers(1, length)) + 1):
         if real.numel() > 500:
             return
         expression = data.draw(strategy(tuple(real.shape)))
@@ -123,11 +99,11 @@ def follow(data, strategy, length):
         if real_error is not None:
             return
         pair = assert_same(real_result, our_result, (real, ours))
-        assert_same_contents(real, ours)
+        compare_contents(real, ours, steps)
         if pair is None:
             return
         if "empty" not in expression:
-            assert_same_contents(*pair)
+            compare_contents(pair[0], pair[1], steps)
         real, ours = pair
 
 

@@ -111,20 +111,20 @@ def _matrix(draw: Draw, given: Input) -> str:
 
 def _einsum(draw: Draw, given: Input) -> str:
     letters = "abcd"[: len(given.shape)]
-    out = draw(st.permutations(letters))
-    kept = "".join(out[: draw(st.integers(0, len(out)))])
-    if flag(draw) and letters:
-        inner = draw(st.sampled_from(letters))
-        second_letters = draw(st.permutations([inner, "z"]))
-        left = [letter for letter in letters if letter != inner or flag(draw)]
-        result = "".join(draw(st.permutations([*left, "z"])))
-        shape = tuple(
-            2 if letter == "z" else given.shape[letters.index(inner)] for letter in second_letters
-        )
-        second = tensor(draw, shape, given.dtype)
-        return f"='{letters},{''.join(second_letters)}->{result}', t, {second}"
-    equation = one_of(draw, f"{letters}->{kept}", f"...{letters[-1:]}->...{letters[-1:]}")
-    return f"='{equation}', t"
+    if flag(draw):
+        return _einsum_of_two(draw, given, letters)
+    kept = "".join(draw(st.permutations(letters)))[: draw(st.integers(0, len(letters)))]
+    return f"='{letters}->{kept}', t"
+
+
+def _einsum_of_two(draw: Draw, given: Input, letters: str) -> str:
+    sizes = dict(zip(letters, given.shape, strict=True)) | {"y": draw(st.integers(1, 3)), "z": 2}
+    some = st.lists(st.sampled_from(sorted(sizes)), unique=True, max_size=4)
+    second = "".join(draw(some))
+    named = st.sampled_from(sorted({*letters, *second}) or [""])
+    result = "".join(draw(st.lists(named, unique=True)))
+    other = tensor(draw, tuple(sizes[letter] for letter in second), given.dtype)
+    return f"='{letters},{second}->{result}', t, {other}"
 
 
 def _linear(draw: Draw, given: Input) -> str:

@@ -80,11 +80,11 @@ def compare(torch: Any, given: Input, expression: str) -> Compared:
 def compare_on_meta(torch: Any, given: Input, expression: str, in_memory: Any) -> None:
     """Compare what torch answers for shapes alone.
 
-    Not where it has no answer, and not where the strides it answers are others than its kernels':
-    the kernels' count.
+    Not where it has no answer, and not where dtype or strides of the answer are others than its
+    kernels': the kernels' count.
     """
     real = evaluate(torch, given, expression, "meta")
-    if real.error is None and steps_of(real.result) == steps_of(in_memory):
+    if real.error is None and form_of(real.result) == form_of(in_memory):
         ours = evaluate(stand_in(), given, expression, "meta")
         compare_errors(None, ours.error)
         compare_results(real, ours, real.result, ours.result)
@@ -117,8 +117,7 @@ def compare_results(real: Outcome, ours: Outcome, theirs: Any, mine: Any) -> Non
     elif hasattr(theirs, "untyped_storage"):
         compare_tensors(real, ours, theirs, mine)
     elif isinstance(theirs, (float, complex, int)) and not isinstance(theirs, bool):
-        # A Python number came out of a tensor of a format that is not known any more.
-        alike = type(theirs) is type(mine) and same_number(theirs, mine, PRECISION["bfloat16"])
+        alike = type(theirs) is type(mine) and same_number(theirs, mine, 0.0)
         assert alike, (theirs, mine)
     elif not hasattr(theirs, "data_ptr"):
         assert str(theirs) == str(mine), (theirs, mine)
@@ -162,11 +161,11 @@ def strides_that_address(tensor: Any) -> list[int]:
 LOOSE_STRIDES: ContextVar[bool] = ContextVar("LOOSE_STRIDES", default=False)
 
 
-def steps_of(result: Any) -> Any:
-    """Return the strides of the tensors of a result."""
+def form_of(result: Any) -> Any:
+    """Return dtype and strides of the tensors of a result."""
     if isinstance(result, (tuple, list)) and not hasattr(result, "numel"):
-        return [steps_of(part) for part in result]
-    return result.stride() if hasattr(result, "untyped_storage") else None
+        return [form_of(part) for part in result]
+    return (result.dtype, result.stride()) if hasattr(result, "untyped_storage") else None
 
 
 def same_storage(one: Any, two: Any) -> bool:
@@ -186,15 +185,18 @@ def compare_contents_of_result(real: Any, ours: Any) -> bool | None:
     return compare_contents(real, ours) if hasattr(real, "untyped_storage") else None
 
 
-def compare_contents(real: Any, ours: Any) -> bool:
-    """Return whether the stand-in knows the contents; fail when it knows others."""
+def compare_contents(real: Any, ours: Any, steps: int = 1) -> bool:
+    """Return whether the stand-in knows the contents; fail when it knows others.
+
+    ``steps`` is how many operations they came out of, one after the other.
+    """
     try:
         known = ours.tolist()
     except UnknownValue:
         return False
     expected = real.tolist()
     pairs = zip(flat(expected), flat(known), strict=True)
-    allowed = PRECISION.get(str(real.dtype).removeprefix("torch."), 0.0)
+    allowed = steps * PRECISION.get(str(real.dtype).removeprefix("torch."), 0.0)
     alike = all(same_number(a, b, allowed) for a, b in pairs)
     assert alike, f"torch: {expected}; stand-in: {known}"
     return True
