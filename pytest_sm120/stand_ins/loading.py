@@ -55,6 +55,9 @@ class Loader:
         self._targets: dict[str, ModuleType] = {}
         self._real: dict[str, TargetFile] = {}
         self._base = root
+        # What _handed_on found out since the last load began: the same few names are asked for
+        # again and again, as parents of others.
+        self._origins: dict[str, str | None] = {}
 
     @property
     def targets(self) -> tuple[ModuleType, ...]:
@@ -79,6 +82,7 @@ class Loader:
         self._open()
         self._real.update(siblings)
         self._base = target.base
+        self._origins.clear()
         self._provide({**folder_provide, **provide})
         self.execution.assumptions = []
         return self._run(target)
@@ -192,6 +196,11 @@ class Loader:
 
     def _handed_on(self, dotted: str) -> str | None:
         """Return what of torch or triton a name means, through any number of modules, or None."""
+        if dotted not in self._origins:
+            self._origins[dotted] = self._follow(dotted)
+        return self._origins[dotted]
+
+    def _follow(self, dotted: str) -> str | None:
         followed: set[str] = set()
         name: str | None = dotted
         while name is not None and name not in followed and root_of(name) not in REPLACED_PACKAGES:
