@@ -56,6 +56,9 @@ _FURTHER: tuple[Clause, ...] = (
     Clause("one per dtype", _later("judge_dtypes"), asked_by="per_dtype"),
     Clause("one for every spelling", _later("judge_spellings"), asked_by="any_spelling"),
     Clause("kept alive for graphs", _later("judge_graphs"), asked_by="outlives_graphs"),
+    Clause(
+        "not grown under capture", _later("judge_captured_growth"), asked_by="grows_outside_capture"
+    ),
     Clause("not handed out", _later("judge_returned"), asked_by="private"),
 )
 

@@ -16,10 +16,11 @@ _OTHER_STREAM = "other stream"
 _OTHER_DTYPE = "other dtype"
 _SPELLINGS = ("device object", "device without index")
 _GROWTH = "growth under a graph"
+_CAPTURED_GROWTH = "growth under capture"
 
 
 def more_steps(contract: Scratch, plans: Sequence[PlannedStep]) -> list[PlannedStep]:
-    """Return the calls that the contract asks for; the last of them is the one that grows."""
+    """Return the calls that the contract asks for; those that grow come last."""
     like = plans[0]._replace(mode="ordinary")
     steps: list[PlannedStep] = []
     if contract.per_stream:
@@ -32,9 +33,13 @@ def more_steps(contract: Scratch, plans: Sequence[PlannedStep]) -> list[PlannedS
             like._replace(name=name, spelled=device)
             for name, device in zip(_SPELLINGS, spelled, strict=False)
         ]
+    largest = max(plan.size for plan in plans)
     if contract.outlives_graphs:
-        size = 2 * max(plan.size for plan in plans)
-        steps.append(like._replace(name=_GROWTH, size=size, may_refuse=True))
+        steps.append(like._replace(name=_GROWTH, size=2 * largest, may_refuse=True))
+    if contract.grows_outside_capture:
+        # Twice what the growth before it may have left.
+        growth = like._replace(name=_CAPTURED_GROWTH, size=4 * largest, mode="capture")
+        steps.append(growth._replace(may_refuse=True))
     return steps
 
 
@@ -116,7 +121,7 @@ def judge_graphs(seen: Seen) -> Verdict:
     if step is None or step.refused:
         return seen.why_missing(_GROWTH) if step is None else None
     if step.new is None or step.before is None:
-        return f"a call of size {step.plan.size} allocated no other buffer"
+        return _needs_no_more(step)
     if not step.in_graph:
         return "no launch and no call was given the buffer under capture"
     return _explain_dangling(step, step.new, step.before) if step.freed else None
@@ -131,6 +136,29 @@ def _explain_dangling(step: SeenStep, new: Buffer, before: Buffer) -> Finding:
         "Each replay of that graph writes to memory that belongs to somebody else.",
         "Keep the old buffer in a list beside the new one, or refuse to grow after a capture.",
     )
+
+
+def judge_captured_growth(seen: Seen) -> Verdict:
+    """Judge whether a call under capture keeps memory that it allocates there."""
+    step = seen.step(_CAPTURED_GROWTH)
+    if seen.first is None:
+        return NOT_FOUND
+    if step is None:
+        return seen.why_missing(_CAPTURED_GROWTH)
+    if step.new is None:
+        return None if step.refused or step.allocations else _needs_no_more(step)
+    return Finding(
+        "not grown under capture",
+        step.new.allocation.site,
+        f"{step.new.text} in {step.plan}, under capture, and keeps it.",
+        "Memory that is allocated during capture belongs to that graph alone: later calls, which"
+        " find it under the key, write to what the next replay writes to.",
+        "Allocate for the largest size before a capture, and refuse to grow during one.",
+    )
+
+
+def _needs_no_more(step: SeenStep) -> str:
+    return f"a call of size {step.plan.size} allocated no other buffer"
 
 
 def judge_returned(seen: Seen) -> Verdict:

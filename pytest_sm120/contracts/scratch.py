@@ -52,6 +52,9 @@ class Scratch:
     #: Whether a captured graph may still point at memory that a growth replaces: it must then be
     #: kept alive, or the growth be refused.
     outlives_graphs: bool = False
+    #: Whether a call under capture that needs a larger one must not allocate it there: it may be
+    #: refused, or work in memory that is not kept.
+    grows_outside_capture: bool = False
     #: Whether no call returns a view of it, which the next call would overwrite.
     private: bool = False
 

@@ -87,6 +87,32 @@ def test_resize_that_moves_the_memory_is_told(load, broken):
     )
 
 
+CAPTURED = replace(PLAIN, grows_outside_capture=True)
+
+
+def test_growth_under_capture_that_is_kept_is_told(load, broken):
+    assert told(broken(CAPTURED, load(WORKSPACE).run)) == (
+        f'1. not grown under capture: {MADE} in the step "growth under capture" (size 32 on'
+        " cuda:0), under capture, and keeps it. Memory that is allocated during capture belongs to"
+        " that graph alone: later calls, which find it under the key, write to what the next replay"
+        " writes to. Allocate for the largest size before a capture, and refuse to grow during one."
+    )
+
+
+PASSING = WORKSPACE.replace(
+    "            _workspaces[key] = kept",
+    "            if not torch.cuda.is_current_stream_capturing():\n"
+    "                _workspaces[key] = kept",
+)
+
+
+@pytest.mark.parametrize("text", [PASSING, REFUSING])
+def test_growth_under_capture_that_is_refused_or_not_kept_is_accepted(sm120, load, text):
+    result = sm120.check(CAPTURED, load(text).run)
+    [clause] = [clause for clause in result.clauses if clause.name == "not grown under capture"]
+    assert clause.outcome == "held"
+
+
 STREAMS = replace(PLAIN, per_stream=True)
 
 

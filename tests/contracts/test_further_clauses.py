@@ -15,6 +15,7 @@ FIELDS: dict[str, Options] = {
     "one per dtype": {"per_dtype": "int8"},
     "one for every spelling": {"any_spelling": True},
     "kept alive for graphs": {"outlives_graphs": True},
+    "not grown under capture": {"grows_outside_capture": True},
     "not handed out": {"private": True},
 }
 # Those for which the code under test is called once more.
@@ -69,6 +70,18 @@ def test_own_memory_is_not_judged_when_the_call_works_in_none(name):
 
     reason = outcome(name, drive, bench)
     assert reason.endswith("(size 4 on cuda:0) was given no buffer by any launch or call")
+
+
+def test_growth_under_capture_is_not_judged_when_nothing_grows():
+    # A larger call works in a view of what is there: it allocates nothing at all.
+    target = SplitScratch()
+
+    def drive(size, device):
+        if size <= 8:
+            target(size, device)
+
+    reason = outcome("not grown under capture", drive, target.bench)
+    assert reason == "a call of size 32 allocated no other buffer"
 
 
 def test_graphs_are_not_judged_when_nothing_grows():

@@ -268,7 +268,7 @@ def test_result_prints_one_line_for_each_clause():
     assert lines[15] == (
         "  skipped  cleared on every call            not asked for (cleared_each_call=False)"
     )
-    assert len(lines) == 22
+    assert len(lines) == 23
 
 
 def test_result_without_clauses_prints_its_headline():

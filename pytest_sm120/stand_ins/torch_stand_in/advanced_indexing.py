@@ -143,6 +143,9 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
     given = value if isinstance(value, Tensor) else _number(target, value)
     if not target.numel() and not any(is_unknown_mask(each) for each in tensors.values()):
         _plan(target, tensors).refuse_outside()
+    if _is_fill(target, tensors, given):
+        known = convert_known(known_values(given), target.dtype)
+        given = _without_record(target, (), known, target.dtype.name)
     if given.dtype is not target.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -158,6 +161,18 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
     refuse_partial_overlap(target, given)
     known = broadcast_known(known_values(given), given.shape, plan.shape)
     _write(target, plan, known)
+
+
+def _is_fill(target: Tensor, tensors: dict[int, Tensor], given: Tensor) -> bool:
+    """Return whether torch fills through one mask, which converts one value that is not on a card."""
+    [first, *others] = tensors.values()
+    return (
+        given.numel() == 1
+        and given.device.type in ("cpu", "meta")
+        and not others
+        and first.dtype.name in ("bool", "uint8")
+        and first.device == target.device
+    )
 
 
 def _write(target: Tensor, plan: Plan, known: Known) -> None:
