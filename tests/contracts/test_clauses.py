@@ -173,6 +173,6 @@ def test_clauses_are_skipped_with_the_reason_when_sizes_and_devices_are_few():
         "one per dtype": "not asked for (per_dtype=None)",
         "one for every spelling": "not asked for (any_spelling=False)",
         "kept alive for graphs": "not asked for (outlives_graphs=False)",
-            "not grown under capture": "not asked for (grows_outside_capture=False)",
+        "not grown under capture": "not asked for (grows_outside_capture=False)",
         "not handed out": "not asked for (private=False)",
     }

@@ -18,6 +18,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, materialize
 from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
+from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
 from pytest_sm120.stand_ins.torch_stand_in.values import (
@@ -141,30 +142,36 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
     """Write a number or a tensor to the picked elements."""
     refuse_update(target)
     given = value if isinstance(value, Tensor) else _number(target, value)
-    if not target.numel() and not any(is_unknown_mask(each) for each in tensors.values()):
-        _plan(target, tensors).refuse_outside()
+    unknown = any(is_unknown_mask(tensor) for tensor in tensors.values())
+    plan = None if unknown else _plan(target, tensors)
+    if plan is not None and not target.numel():
+        plan.refuse_outside()
     if _is_fill(target, tensors, given):
+        refuse_dtype("masked_fill", target.dtype)
         known = convert_known(known_values(given), target.dtype)
         given = _without_record(target, (), known, target.dtype.name)
+    refuse_partial_overlap(target, given)
+    _refuse_other_dtype(target, given)
+    if plan is None:
+        write_in_place(target, "__setitem__", None)
+        return
+    _refuse_wrong_shape(given, plan.shape)
+    plan.refuse_outside()
+    known = broadcast_known(known_values(given), given.shape, plan.shape)
+    _write(target, plan, known)
+
+
+def _refuse_other_dtype(target: Tensor, given: Tensor) -> None:
     if given.dtype is not target.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{scalar_type_name(target.dtype)} for the destination and "
             f"{scalar_type_name(given.dtype)} for the source."
         )
-    if any(is_unknown_mask(tensor) for tensor in tensors.values()):
-        write_in_place(target, "__setitem__", None)
-        return
-    plan = _plan(target, tensors)
-    _refuse_wrong_shape(given, plan.shape)
-    plan.refuse_outside()
-    refuse_partial_overlap(target, given)
-    known = broadcast_known(known_values(given), given.shape, plan.shape)
-    _write(target, plan, known)
 
 
 def _is_fill(target: Tensor, tensors: dict[int, Tensor], given: Tensor) -> bool:
-    """Return whether torch fills through one mask, which converts one value that is not on a card."""
+    """Return whether torch fills through a mask, which converts a value not on a card."""
     [first, *others] = tensors.values()
     return (
         given.numel() == 1

@@ -10,7 +10,11 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     refuse_overlap,
     write_in_place,
 )
-from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import (
+    is_same_memory,
+    may_change_while_read,
+    refuse_partial_overlap,
+)
 from pytest_sm120.stand_ins.torch_stand_in.slicing import drop_dimension, slice_dimension
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor, make_view
 from pytest_sm120.stand_ins.torch_stand_in.values import refuse_foreign
@@ -43,11 +47,15 @@ def set_item(input: Tensor, key: Any, value: Any) -> None:
         write_picked(seen, picks, value)
     elif isinstance(value, Tensor):
         given = value if value.shape == seen.shape else _spread(value, seen)
+        if value.ndim and is_same_memory(seen, given):
+            return
         refuse_overlap(seen)
+        known = known_values(given)
         # torch fills with a value that has no dimensions.
         if value.ndim:
             refuse_partial_overlap(seen, given)
-        write_in_place(seen, "__setitem__", known_values(given))
+            known = None if may_change_while_read(seen, given) else known
+        write_in_place(seen, "__setitem__", known)
     else:
         refuse_overlap(seen)
         write_number(seen, "__setitem__", value)

@@ -42,3 +42,46 @@ def test_value_of_a_card_is_refused_as_torch_does_when_its_dtype_differs(torch):
         "Index put requires the source and destination dtypes match, got Int for the destination"
         " and Long for the source."
     )
+
+
+def test_mask_is_filled_only_for_the_dtypes_that_torch_fills(torch):
+    numbers = torch.zeros(1).to(torch.float8_e4m3fn)
+    with pytest.raises(NotImplementedError) as refusal:
+        numbers[torch.tensor([False])] = 2
+    assert str(refusal.value) == "\"masked_fill\" not implemented for 'Float8_e4m3fn'"
+
+
+def test_indices_that_do_not_fit_are_refused_before_the_dtype(torch):
+    numbers = torch.zeros(1, 1, dtype=torch.int32)
+    with pytest.raises(IndexError, match="indexing tensors could not be broadcast together"):
+        numbers[[0, 0], torch.tensor([False])] = torch.tensor(2)
+
+
+def test_write_of_a_tensor_to_itself_is_accepted_where_elements_share_memory(torch):
+    rows = torch.arange(2).expand(2, 2)
+    rows[...] = rows[0]
+    assert rows.tolist() == [[0, 1], [0, 1]]
+
+
+def test_contents_are_not_known_when_a_write_may_change_its_source(torch):
+    numbers = torch.arange(4).reshape(2, 2)
+    numbers[:, 1] = numbers[0]
+    assert numbers._storage.contents is None
+
+
+def test_overlap_is_refused_before_an_index_past_the_end(torch):
+    numbers = torch.zeros(1, 1)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        numbers[[1]] = numbers[0]
+
+
+def test_one_element_is_filled_and_refused_where_elements_share_memory(torch):
+    numbers = torch.zeros(1).expand(2)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        numbers[...] = numbers[0]
+
+
+def test_contents_stay_known_when_one_element_fills_the_tensor_that_holds_it(torch):
+    numbers = torch.arange(1, 4)
+    numbers[:] = numbers[0]
+    assert numbers.tolist() == [1, 1, 1]
