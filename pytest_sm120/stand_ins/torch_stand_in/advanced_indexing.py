@@ -17,7 +17,7 @@ from pytest_sm120.stand_ins.torch_stand_in.memory import (
     write_in_place,
 )
 from pytest_sm120.stand_ins.torch_stand_in.operation import Computed, materialize
-from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_partial_overlap
+from pytest_sm120.stand_ins.torch_stand_in.overlaps import refuse_any_overlap
 from pytest_sm120.stand_ins.torch_stand_in.refusals import refuse_dtype
 from pytest_sm120.stand_ins.torch_stand_in.tensor import Tensor
 from pytest_sm120.stand_ins.torch_stand_in.type_names import scalar_type_name
@@ -142,15 +142,17 @@ def write_picked(target: Tensor, tensors: dict[int, Tensor], value: Any) -> None
     """Write a number or a tensor to the picked elements."""
     refuse_update(target)
     given = value if isinstance(value, Tensor) else _number(target, value)
+    is_fill = _is_fill(target, tensors, given)
+    if not is_fill:
+        refuse_any_overlap(target, given)
     unknown = any(is_unknown_mask(tensor) for tensor in tensors.values())
     plan = None if unknown else _plan(target, tensors)
     if plan is not None and not target.numel():
         plan.refuse_outside()
-    if _is_fill(target, tensors, given):
+    if is_fill:
         refuse_dtype("masked_fill", target.dtype)
         known = convert_known(known_values(given), target.dtype)
         given = _without_record(target, (), known, target.dtype.name)
-    refuse_partial_overlap(target, given)
     _refuse_other_dtype(target, given)
     if plan is None:
         write_in_place(target, "__setitem__", None)

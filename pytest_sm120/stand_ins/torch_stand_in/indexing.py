@@ -128,8 +128,13 @@ def _refuse_index_of_scalar(parts: list[Any]) -> None:
 
 
 def _past_the_end(seen: Tensor, position: int, part: Any) -> int:
-    """Return the next position after a slice, which torch lets through there; refuse the rest."""
+    """Return the next position after a slice of all, which torch lets through; refuse the rest."""
     if isinstance(part, slice):
+        if part.start or part.stop is not None or part.step not in (None, 1):
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-seen.ndim},"
+                f" {seen.ndim - 1}], but got {position})"
+            )
         return position + 1
     if isinstance(part, (list, Tensor)):
         raise IndexError(

@@ -37,12 +37,17 @@ def refuse_partial_overlap(target: View, source: object) -> None:
     """
     if not isinstance(source, View) or source is target:
         return
+    one, two = target.__sm120_view__().byte_range, source.__sm120_view__().byte_range
+    if one == two and target._strides == source._strides:
+        return
+    refuse_any_overlap(target, source)
+
+
+def refuse_any_overlap(target: View, source: View) -> None:
+    """Raise RuntimeError, as torch does, when both share memory; tensors with gaps are let by."""
     if source._storage is not target._storage or 0 in (*source._shape, *target._shape):
         return
     if not (is_dense(target._shape, target._strides) and is_dense(source._shape, source._strides)):
-        return
-    one, two = target.__sm120_view__().byte_range, source.__sm120_view__().byte_range
-    if one == two and target._strides == source._strides:
         return
     if _share_bytes(target, source):
         raise RuntimeError(

@@ -85,3 +85,19 @@ def test_contents_stay_known_when_one_element_fills_the_tensor_that_holds_it(tor
     numbers = torch.arange(1, 4)
     numbers[:] = numbers[0]
     assert numbers.tolist() == [1, 1, 1]
+
+
+def test_overlap_is_refused_before_a_mask_of_another_shape(torch):
+    numbers = torch.zeros(1, 2)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        numbers[0, torch.tensor([False])] = numbers[0]
+
+
+def test_slice_past_the_end_is_refused_unless_it_names_all(torch):
+    numbers = torch.zeros(2, 2)
+    assert numbers[..., ..., :].shape == (2, 2)
+    with pytest.raises(IndexError) as refusal:
+        numbers[..., ..., ::2]
+    assert str(refusal.value) == (
+        "Dimension out of range (expected to be in range of [-2, 1], but got 2)"
+    )
